@@ -1,0 +1,98 @@
+# Every target makes its own environment in .venv when there is none, or when pyproject.toml or
+# constraints.txt changed since. Nothing outside this folder is touched, except that
+# `make test-browser`, run as root on Debian, installs the chromium package when no Chromium is found.
+
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.PHONY: help demo test lint test-python test-browser bench docs clean
+
+# The oldest supported Python comes first because the pinned set was tested with it.
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+TORCH := $(shell grep '^torch==' constraints.txt)
+# Options for pip's torch step alone, for instance another index: on Linux the default index serves
+# a build with several GB of CUDA libraries.
+TORCH_FLAGS ?=
+
+# What `make demo` gives to each command. It stays within a few minutes on two cores.
+DEMO := demo
+DEMO_SIMULATE ?=
+DEMO_TRAIN ?= --preset default --horizon 36
+DEMO_EVALUATE ?=
+# For instance `make test PYTEST_FLAGS="-n 2"`, or PYTEST_FLAGS="-k solver".
+PYTEST_FLAGS ?=
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(STAMP)  ## Simulate Springs, train, evaluate, and write a report, as a user would
+	rm -rf $(DEMO)/run
+	$(BIN)/pgode simulate springs -o $(DEMO)/springs.nc $(DEMO_SIMULATE)
+	$(BIN)/pgode train $(DEMO)/springs.nc -o $(DEMO)/run $(DEMO_TRAIN)
+	$(BIN)/pgode evaluate $(DEMO)/run $(DEMO_EVALUATE)
+	$(BIN)/pgode report $(DEMO)/run
+
+# One after the other even under `make -j`: they share the cores, and the first failure ends it.
+test: $(STAMP)  ## Linters, types, import contract, all tests
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory test-python
+	@$(MAKE) --no-print-directory test-browser
+
+lint: $(STAMP)  ## ruff, mypy and the import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict src
+	$(BIN)/lint-imports --no-logo
+
+test-python: $(STAMP)  ## The tests that need no browser
+	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
+	@if ! command -v chromium chromium-browser google-chrome >/dev/null; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "No Chromium on PATH: installing Debian's package chromium."; \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+				apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+		else \
+			echo "make test-browser needs chromium, chromium-browser or google-chrome on PATH." >&2; \
+			echo "Install one (Debian, Ubuntu: sudo apt-get install chromium), then run it again." >&2; \
+			exit 1; \
+		fi; \
+	fi
+	$(BIN)/python -m pytest -m browser $(PYTEST_FLAGS)
+
+bench: $(STAMP)  ## Measure speed, memory and scaling (benchmarks/)
+	$(BIN)/python -m benchmarks
+
+docs: $(DOCS_STAMP)  ## Build the pages into site/, without network
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo "Open site/index.html"
+
+clean:  ## Remove the environment and everything that was built, run or cached
+	rm -rf $(VENV) build dist site $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	@if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+		echo "pgode needs Python 3.11 or newer, and $(or $(PYTHON),python3) is missing or older." >&2; \
+		echo "Install one and name it: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; \
+		exit 1; \
+	fi
+	$(PYTHON) -m venv $(VENV)
+
+# torch goes first and alone: its exact version is then settled before anything else asks for it.
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --quiet -c constraints.txt $(TORCH_FLAGS) $(TORCH)
+	$(PIP) install --quiet -c constraints.txt -e '.[dev,track]'
+	$(PIP) check
+	@touch $@
+
+$(DOCS_STAMP): $(STAMP)
+	$(PIP) install --quiet -c constraints.txt -e '.[docs]'
+	@touch $@

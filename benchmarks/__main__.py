@@ -1,0 +1,171 @@
+"""`python -m benchmarks [names...]`: measure, compare with the limits, and write it down."""
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Callable
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import (
+    Figure,
+    Found,
+    memory,
+    products,
+    scaling,
+    simulator,
+    startup,
+    training_speed,
+)
+from pgode.files import write_json, write_text, writable_folder
+
+Benchmark = tuple[Callable[[], Found], Callable[[Found], list[Figure]]]
+
+
+def simulator_figures(found: Found) -> list[Figure]:
+    """The compiled simulator against a plain loop, whichever of the two systems gains less."""
+    ratio = found["ratio"]
+    return [Figure("simulator, plain numpy loop / ours", ratio, 100.0, "x", at_least=True)]
+
+
+def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
+    """Every benchmark by name, in the order they run."""
+    small = {"systems": 32, "horizon": 6} if quick else {}
+    plain = {"share": 16, "whole": False, "repeats": 3} if quick else {}
+
+    def training(kind: str) -> Callable[[], Found]:
+        return lambda: training_speed.run(kind, threads=threads, **small, **plain)
+
+    return {
+        "startup": (startup.run, startup.figures),
+        "products": (lambda: products.run(threads), products.figures),
+        "simulator": (simulator.run, simulator_figures),
+        "training_speed": (training("springs"), training_speed.figures),
+        "training_speed_charged": (training("charged"), training_speed.figures),
+        "memory": (lambda: memory.run(threads=threads, **small), memory.figures),
+        "scaling": (scaling.run, scaling.figures),
+    }
+
+
+def machine(threads: int) -> Found:
+    """What the numbers were measured on."""
+    return {
+        "date": date.today().isoformat(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "python": platform.python_version(),
+        "torch": version("torch"),
+    }
+
+
+def processor() -> str:
+    """The processor's name; Python alone says only its architecture on Linux."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def shown(figure: Figure) -> str:
+    """A measured number with its unit."""
+    return f"{figure.found:.3g} {figure.unit}".strip()
+
+
+def table(results: dict[str, list[Figure]]) -> Table:
+    """All figures for the terminal."""
+    made = Table(title="Benchmarks")
+    for column in ("benchmark", "figure", "limit", "found", ""):
+        made.add_column(column)
+    for name, figures in results.items():
+        for figure in figures:
+            verdict = "[green]kept[/]" if figure.passed else "[red]missed[/]"
+            made.add_row(name, figure.what, figure.bound, shown(figure), verdict)
+    return made
+
+
+def markdown(results: dict[str, list[Figure]], found: dict[str, Found], where: Found) -> str:
+    """The figures as a page of the docs, with every number that was measured below."""
+    lines = [
+        "# Benchmark results",
+        "",
+        "Written by `python -m benchmarks --markdown`. Only ratios within one run carry over to "
+        "other machines.",
+        "",
+        f"Measured on {where['date']}: {where['processor']}, {where['threads']} of "
+        f"{where['cores']} cores, Python {where['python']}, torch {where['torch']}.",
+        "",
+        "| benchmark | figure | limit | found | |",
+        "|---|---|---|---|---|",
+    ]
+    for name, figures in results.items():
+        for figure in figures:
+            verdict = "kept" if figure.passed else "**missed**"
+            cells = (name, figure.what, figure.bound, shown(figure), verdict)
+            lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "## All numbers", "", "| benchmark | number | value |", "|---|---|---|"]
+    for name, numbers in found.items():
+        lines += [f"| {name} | {key} | {value} |" for key, value in _flat(numbers)]
+    return "\n".join(lines) + "\n"
+
+
+def _flat(numbers: Found, before: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for key, value in numbers.items():
+        if isinstance(value, dict):
+            rows += _flat(value, f"{before}{key}, ")
+        elif isinstance(value, list):
+            words = [
+                ", ".join(f"{k} {v}" for k, v in x.items()) if isinstance(x, dict) else str(x)
+                for x in value
+            ]
+            rows.append((before + key, "; ".join(words)))
+        elif key != "benchmark":
+            rows.append((before + key, str(value)))
+    return rows
+
+
+def main() -> int:
+    """Run what was asked for; 1 if a limit was missed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help="which to run (all)")
+    parser.add_argument("--json", type=Path, help="write everything that was measured")
+    parser.add_argument("--markdown", type=Path, help="write the tables for the docs")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--quick", action="store_true", help="small sizes: try it, prove nothing")
+    chosen = parser.parse_args()
+    available = benchmarks(chosen.threads, chosen.quick)
+    unknown = [name for name in chosen.names if name not in available]
+    if unknown:
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(available)}")
+    for path in (chosen.json, chosen.markdown):
+        if path is not None:
+            writable_folder(path)
+
+    console = Console()
+    found: dict[str, Found] = {}
+    results: dict[str, list[Figure]] = {}
+    for name in chosen.names or available:
+        measure, figures = available[name]
+        with console.status(f"measuring {name}"):
+            found[name] = measure()
+        results[name] = figures(found[name])
+        console.print(f"{name}: {found[name]}", highlight=False, soft_wrap=True)
+    console.print(table(results))
+
+    where = machine(chosen.threads)
+    if chosen.json is not None:
+        listed = {name: [f.to_json() for f in figures] for name, figures in results.items()}
+        write_json(chosen.json, {"machine": where, "figures": listed, "found": found})
+    if chosen.markdown is not None:
+        write_text(chosen.markdown, markdown(results, found, where))
+    return 0 if all(f.passed for figures in results.values() for f in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

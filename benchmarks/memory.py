@@ -1,0 +1,89 @@
+"""Peak memory of a training process at paper size, as it is and with `solver.recompute`.
+
+Each case runs in a fresh process and is read off the kernel's own high-water mark, so interpreter,
+libraries, data and optimiser are all in it.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+
+from benchmarks import Figure, Found
+from benchmarks.training_step import BATCH, EPOCH, HORIZON, Training, fresh_model, training_systems
+from pgode.models.pgode import PGODEConfig
+from pgode.ode import SolverConfig
+from pgode.training.memory import keep_freed_memory
+
+ROOT = Path(__file__).parents[1]
+
+
+def peak_bytes() -> int:
+    """The most memory this process ever held.
+
+    Linux keeps `ru_maxrss` across exec, so a child of a large process starts with its parent's;
+    VmHWM is the same mark without the inheritance.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(x for x in status.read_text().splitlines() if x.startswith("VmHWM:"))
+        return int(line.split()[1]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def measure(recompute: bool, systems: int, horizon: int, threads: int, steps: int) -> Found:
+    """Train for a few steps in this very process: freed memory must serve the second again."""
+    torch.set_num_threads(threads)
+    imported = peak_bytes()
+    keep_freed_memory()
+    data = training_systems("springs", max(EPOCH, systems), horizon)
+    config = PGODEConfig(solver=SolverConfig(recompute=recompute))
+    training = Training(fresh_model(data, config), data)
+    prepared = peak_bytes()
+    for _ in range(steps):
+        training.step(systems, horizon)
+    return {"imported": imported, "prepared": prepared, "peak": peak_bytes()}
+
+
+def run(systems: int = BATCH, horizon: int = HORIZON, threads: int = 2, steps: int = 2) -> Found:
+    """Both cases, in GB."""
+    result: Found = {"benchmark": "memory", "systems": systems, "horizon": horizon}
+    for name, recompute in (("default", False), ("recompute", True)):
+        settings = {
+            "recompute": recompute,
+            "systems": systems,
+            "horizon": horizon,
+            "threads": threads,
+            "steps": steps,
+        }
+        child = subprocess.run(
+            [sys.executable, "-m", "benchmarks.memory", json.dumps(settings)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if child.returncode:
+            raise RuntimeError(f"the process that measures memory failed:\n{child.stderr}")
+        sizes = json.loads(child.stdout.splitlines()[-1])
+        result[name] = {key: round(value / 1e9, 3) for key, value in sizes.items()}
+    return result
+
+
+def figures(found: Found) -> list[Figure]:
+    """Peaks of both cases."""
+    return [
+        Figure("peak memory of training", found["default"]["peak"], 6.0, "GB"),
+        Figure("peak memory of training, recomputing", found["recompute"]["peak"], 1.5, "GB"),
+    ]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("settings", help="arguments of `measure` as JSON")
+    print(json.dumps(measure(**json.loads(parser.parse_args().settings))))

@@ -1,0 +1,110 @@
+"""How a training step's time grows with the number of edges, at a fixed number of neighbours."""
+
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from benchmarks import Figure, Found
+from benchmarks.training_step import CONDITION, Training, fresh_model
+from pgode.models.pgode import PGODEConfig
+from pgode.training.memory import keep_freed_memory
+from pgode.trajectories import Edges, Trajectories
+
+NEIGHBOURS, FITTED = 10, 1000
+"""Mean number of neighbours, and the number of objects from which on the exponent is fitted: below,
+a step's fixed costs are most of it, and growth seems slower than it is."""
+
+
+def neighbours_within(
+    places: Float[np.ndarray, "object 2"], radius: float
+) -> tuple[Int[np.ndarray, " edge"], Int[np.ndarray, " edge"]]:
+    """Receivers and senders of all pairs closer than `radius`, sorted.
+
+    Opposite sides of the square touch: with borders, a larger system would have more neighbours.
+    """
+    receivers, senders = [], []
+    for first in range(0, len(places), 500):
+        apart = np.abs(places[first : first + 500, None] - places[None])
+        squared = np.square(np.minimum(apart, 1 - apart)).sum(-1)
+        receiver, sender = np.nonzero(squared < radius**2)
+        receivers.append(receiver + first)
+        senders.append(sender)
+    receiver, sender = np.concatenate(receivers), np.concatenate(senders)
+    other = receiver != sender
+    return receiver[other].astype(np.int32), sender[other].astype(np.int32)
+
+
+def drifting(objects: int, frames: int) -> Trajectories:
+    """One system of objects that drift on a square, joined to those near them at the start."""
+    random = np.random.default_rng(objects)
+    places, velocities = random.random((objects, 2)), 0.1 * random.standard_normal((objects, 2))
+    times = 0.1 * np.arange(frames)
+    moved = places[:, None] + velocities[:, None] * times[:, None]
+    states = np.concatenate([moved, np.broadcast_to(velocities[:, None], moved.shape)], axis=-1)
+    receiver, sender = neighbours_within(places, (NEIGHBOURS / (np.pi * objects)) ** 0.5)
+    edges = Edges(
+        graph_system=np.zeros(1, np.int32),
+        graph_start=np.zeros(1),
+        edge_graph=np.zeros_like(receiver),
+        edge_receiver=receiver,
+        edge_sender=sender,
+        edge_attributes=np.ones((len(receiver), 1)),
+    )
+    return Trajectories.build(states[None], times, edges=edges, features=("qx", "qy", "vx", "vy"))
+
+
+def run(
+    sizes: tuple[int, ...] = (10, 100, 1000, 2000, 5000),
+    horizon: int = 4,
+    width: int = 64,
+    threads: int = 1,
+    repeats: int = 7,
+) -> Found:
+    """Time one step at each size, in turn, on one thread.
+
+    A second thread joins only where there is enough work, which would bend the curve downwards.
+    """
+    torch.set_num_threads(threads)
+    keep_freed_memory()
+    config = PGODEConfig(width=width)
+    cases = {n: drifting(n, CONDITION + horizon) for n in sizes}
+    steps = {n: Training(fresh_model(data, config), data) for n, data in cases.items()}
+    times: dict[int, list[float]] = {n: [] for n in sizes}
+    for repeat in range(repeats + 1):
+        for n, training in steps.items():
+            begun = perf_counter()
+            training.step(1, horizon)
+            if repeat:
+                times[n].append(perf_counter() - begun)
+
+    edges = {n: len(data.edges.edge_sender) for n, data in cases.items()}
+    seconds = {n: median(taken) for n, taken in times.items()}
+    large = [n for n in sizes if n >= FITTED] or list(sizes)
+    return {
+        "benchmark": "scaling",
+        "width": width,
+        "horizon": horizon,
+        "exponent": _exponent([edges[n] for n in large], [seconds[n] for n in large]),
+        "exponent_of_all_sizes": _exponent(list(edges.values()), list(seconds.values())),
+        "sizes": [
+            {
+                "objects": n,
+                "edges": edges[n],
+                "ms_per_step": round(1e3 * seconds[n], 2),
+                "us_per_edge": round(1e6 * seconds[n] / edges[n], 2),
+            }
+            for n in sizes
+        ],
+    }
+
+
+def _exponent(edges: list[int], seconds: list[float]) -> float:
+    return round(float(np.polyfit(np.log(edges), np.log(seconds), 1)[0]), 3)
+
+
+def figures(found: Found) -> list[Figure]:
+    """The exponent over the larger sizes."""
+    return [Figure("cost of a step grows with edges to the power", found["exponent"], 1.1)]

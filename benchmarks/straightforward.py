@@ -1,0 +1,168 @@
+"""PGODE as a careful PyTorch user would write it without our operators: the yardstick for speed.
+
+The same model, not a weaker one: `Straightforward.like(model)` takes over the weights of a `PGODE`
+and computes the same loss (up to torchdiffeq's choice of fourth-order method). It differs only
+where an ordinary version does:
+
+- the graph is an edge list, gathered by indexing and summed by `index_add`;
+- each prototype is a module of its own, and its message network psi_r, two layers as in the paper,
+  runs on [z_i, z_j, e_ij] of every edge;
+- attention scores are made per edge;
+- torchdiffeq integrates (`rk4`, one step per frame) and differentiates by the adjoint method.
+
+What any version would write alike (posterior, gate, kinematics, losses) is inherited.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torchdiffeq import odeint_adjoint
+
+from pgode.models.pgode import PGODE, PGODEConfig
+from pgode.models.pgode.gates import Contexts
+from pgode.models.pgode.messages import Relation
+from pgode.nn.encoder import TemporalGraphEncoder
+from pgode.nn.time_embedding import time_embedding
+from pgode.normaliser import Normaliser
+from pgode.ode import Solution
+from pgode.windows import Batch
+
+
+class EdgeListEncoder(TemporalGraphEncoder):
+    """The encoder of Eq. 3-5 with attention per edge."""
+
+    def forward(self, batch: Batch) -> Float[Tensor, "objects width"]:
+        """One context vector per object."""
+        history = batch.history
+        owner, frame = history.node_object, history.node_frame
+        receivers, senders = history.graph.receivers, history.graph.senders.long()
+        known = batch.observed[owner, frame].to(batch.states.dtype)
+        h = self.embed(torch.cat([batch.states[owner, frame] * known, known], dim=-1))
+        embedded = time_embedding(batch.times[batch.system[owner], frame], self.width)
+
+        weights = history.graph.weights / self.width**0.5
+        if self.share:
+            spatial = (~history.temporal).to(weights.dtype)
+            degree = spatial.new_zeros(len(h)).index_add(0, receivers, spatial).clamp(min=1)
+            weights = torch.where(history.temporal, weights, weights / degree[receivers])
+
+        for norm, query, key, value in zip(
+            self.norms, self.query, self.key, self.value, strict=True
+        ):
+            x = norm(h) + embedded
+            q, k, v = query(x), key(x), value(x)
+            scores = (q[receivers] * k[senders]).sum(-1) * weights
+            messages = scores.unsqueeze(-1) * v[senders]
+            h = h + nn.functional.silu(torch.zeros_like(v).index_add(0, receivers, messages))
+
+        summary = nn.functional.silu(self.summary(h + embedded))
+        total = summary.new_zeros(batch.objects, self.width).index_add(0, owner, summary)
+        return total / torch.bincount(owner, minlength=batch.objects).clamp(min=1).unsqueeze(1)
+
+
+class Prototype(nn.Module):
+    """One GNN: psi_a( sum_j psi_r([z_i, z_j, e_ij]) ), both networks of two layers (Eq. 9-10)."""
+
+    def __init__(self, inputs: int, width: int, attributes: int) -> None:
+        super().__init__()
+        self.psi_r = nn.Sequential(
+            nn.Linear(2 * inputs + attributes, width), nn.ReLU(), nn.Linear(width, width)
+        )
+        self.psi_a = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+
+    def forward(
+        self,
+        z: Float[Tensor, "objects inputs"],
+        receivers: Int[Tensor, " edges"],
+        senders: Int[Tensor, " edges"],
+        attributes: Float[Tensor, "edges attributes"],
+    ) -> Float[Tensor, "objects width"]:
+        """The prototype's output for every object."""
+        messages = self.psi_r(torch.cat([z[receivers], z[senders], attributes], dim=-1))
+        gathered = messages.new_zeros(len(z), messages.shape[1]).index_add(0, receivers, messages)
+        out: Tensor = self.psi_a(gathered)
+        return out
+
+
+class EdgeListPrototypes(nn.Module):
+    """sum_k w_ik prototype_k(z), one prototype after the other."""
+
+    def __init__(self, inputs: int, width: int, count: int, attributes: int) -> None:
+        super().__init__()
+        self.prototypes = nn.ModuleList(Prototype(inputs, width, attributes) for _ in range(count))
+
+    def forward(
+        self, z: Float[Tensor, "objects inputs"], gate: Float[Tensor, "objects count"], batch: Batch
+    ) -> Float[Tensor, "objects width"]:
+        """The mixed output of all prototypes."""
+        edges = (batch.graph.receivers, batch.graph.senders.long(), batch.graph.attributes)
+        outputs = [prototype(z, *edges) for prototype in self.prototypes]
+        return (torch.stack(outputs, dim=1) * gate.unsqueeze(-1)).sum(1)
+
+
+class Straightforward(PGODE):
+    """PGODE with the parts above in place of ours."""
+
+    def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
+        super().__init__(config, normaliser)
+        encoder = (len(normaliser.features), config.width, config.encoder_layers)
+        norm, share = config.encoder_norm, config.encoder_share
+        self.object_encoder = EdgeListEncoder(*encoder, normalise=norm, share=share)
+        self.system_encoder = EdgeListEncoder(*encoder, normalise=norm, share=share)
+        del self.dynamics
+        self.mixed = EdgeListPrototypes(
+            self.state.inputs, config.width, config.prototypes, len(normaliser.edge_attributes)
+        )
+
+    def solve(
+        self,
+        batch: Batch,
+        contexts: Contexts,
+        z0: Float[Tensor, "objects width"],
+        times: Float[Tensor, "systems outputs"],
+    ) -> Solution:
+        """Integrate with torchdiffeq; all systems must share their times."""
+        if not bool((times == times[0]).all()):
+            raise ValueError("the straightforward version needs the same times in every system")
+        gate = self.gate(contexts, batch)
+        derivative = self.state.derivative(lambda z: self.mixed(z, gate, batch))
+        grid = torch.cat([times.new_zeros(1), times[0] * self.config.frame_time])
+        # The gate is made outside the derivative: unless it is named, the adjoint method gives it
+        # no gradient and it never learns.
+        states = odeint_adjoint(
+            derivative,
+            self.state.initial(z0, batch),
+            grid,
+            method="rk4",
+            adjoint_params=(gate, *self.mixed.parameters(), *self.state.parameters()),
+        )
+        steps = len(grid) - 1
+        return Solution(states[1:], "ok", steps, 4 * steps)
+
+    @classmethod
+    @torch.no_grad()
+    def like(cls, model: PGODE) -> "Straightforward":
+        """The same function as `model`: its weights, and identity for psi_r's second layer.
+
+        `PGODE` has that layer within psi_a's first, which changes nothing but the arithmetic.
+        """
+        twin = cls(model.config, model.normaliser)
+        shared = {k: v for k, v in model.state_dict().items() if not k.startswith("dynamics.")}
+        twin.load_state_dict(shared, strict=False)
+        gather, update, width = model.dynamics.gather, model.dynamics.update, model.config.width
+        assert isinstance(gather, Relation)
+        split = torch.cat([gather.receive.weight, gather.send.weight, gather.edge.T], dim=1)
+        for k, prototype in enumerate(twin.mixed.prototypes):
+            assert isinstance(prototype, Prototype)
+            rows = slice(k * width, (k + 1) * width)
+            _set(prototype.psi_r[0], split[rows], gather.receive.bias[rows])
+            _set(prototype.psi_r[2], torch.eye(width), torch.zeros(width))
+            _set(prototype.psi_a[0], update.first[k].T, update.first_bias[k, 0])
+            _set(prototype.psi_a[2], update.second[k].T, update.second_bias[k])
+        return twin
+
+
+def _set(linear: nn.Module, weight: Tensor, bias: Tensor) -> None:
+    assert isinstance(linear, nn.Linear)
+    linear.weight.copy_(weight)
+    linear.bias.copy_(bias)

@@ -1,0 +1,12 @@
+"""The `pgode` command: one file per subcommand, each thin, each importing what it needs when run."""
+
+import sys
+
+from pgode.cli.app import app, run_command
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Entry point of the `pgode` command."""
+    sys.exit(run_command(sys.argv[1:]))

@@ -1,0 +1,5 @@
+"""`python -m pgode.cli` is `pgode`."""
+
+from pgode.cli import main
+
+main()

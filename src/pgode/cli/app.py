@@ -1,0 +1,44 @@
+"""The command's frame: its subcommands, and how errors reach the user."""
+
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError
+from rich.console import Console
+
+from pgode import __version__
+from pgode.cli.evaluate import evaluate
+from pgode.cli.forecast import forecast
+from pgode.cli.info import info
+from pgode.cli.report import report
+from pgode.cli.simulate import simulate
+from pgode.cli.train import train
+from pgode.errors import PgodeError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = App(
+    name="pgode",
+    help="Learn and forecast systems of many interacting objects with prototypical graph ODEs.",
+    version=__version__,
+)
+for command in (simulate, train, evaluate, forecast, report, info):
+    app.command(command)
+
+
+def run_command(words: Sequence[str]) -> int:
+    """Run one command; errors that a user can mend are one paragraph and exit code 2."""
+    errors = Console(stderr=True, soft_wrap=True)
+    try:
+        result = app(words, exit_on_error=False, print_error=False, result_action="return_value")
+    except PgodeError as error:
+        errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
+        return BAD_INPUT
+    except CycloptsError as error:
+        errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
+        errors.print("See pgode --help, or --help after a command.", highlight=False)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        errors.print("Stopped.")
+        return INTERRUPTED
+    return result if isinstance(result, int) else 0

@@ -1,0 +1,63 @@
+"""`pgode evaluate`: score a run's forecasts."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def evaluate(
+    run: str,
+    *,
+    data: Path | None = None,
+    split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
+    horizons: str | None = None,
+    samples: int = 20,
+    seed: int = 0,
+    json: Path | None = None,
+) -> None:
+    """Score a run's forecasts beside "last value" and "constant velocity".
+
+    Parameters
+    ----------
+    run
+        Run folder, or a shipped model by name (springs-10).
+    data
+        Data file; the one the run was trained on if not given.
+    split
+        train, val, test or ood; can be given again. Test and ood if not given.
+    horizons
+        Frames over which errors are averaged, such as 12,24,36.
+    samples
+        Sampled forecasts behind CRPS and coverage; 0 leaves them out.
+    seed
+        Fixes the samples.
+    json
+        File for the full result.
+    """
+    from rich.console import Console
+
+    from pgode import io
+    from pgode.cli.words import whole_numbers
+    from pgode.files import writable_folder, write_json
+    from pgode.reports.tables import error_table
+    from pgode.run import Run, source_of
+
+    if json is not None:
+        writable_folder(json)
+    opened = Run.open(run)
+    source = data or source_of(run)
+    console = Console()
+    with console.status("forecasting"):
+        result = opened.evaluate(
+            io.read(source),
+            splits=list(split) or None,
+            horizons=whole_numbers(horizons, "--horizons") if horizons else None,
+            samples=samples,
+            seed=seed,
+            source=str(source),
+        )
+    console.print(error_table(result))
+    if json is not None:
+        write_json(json, result)
+        console.print(f"wrote {json}", highlight=False, soft_wrap=True)

@@ -1,0 +1,65 @@
+"""`pgode forecast`: the future of observed systems."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def forecast(
+    run: str,
+    data: Path,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    until: int | None = None,
+    times: str | None = None,
+    samples: int = 20,
+    seed: int = 0,
+) -> None:
+    """Forecast what comes after the last observed frame of each system.
+
+    Parameters
+    ----------
+    run
+        Run folder, or a shipped model by name (springs-10).
+    data
+        Observed systems: .nc, .zarr or .npz. The model sees their last frames.
+    output
+        NetCDF file to write: mean, 90 % interval, samples, and what the model inferred.
+    until
+        Number of frames to forecast; the trained horizon if not given.
+    times
+        Instead of frames: times after the last observation, such as 0.5,1.0, in the data's unit.
+    samples
+        Sampled forecasts; 0 for the mean alone.
+    seed
+        Fixes the samples.
+    """
+    from rich.console import Console
+
+    from pgode import io
+    from pgode.cli.words import numbers
+    from pgode.files import writable_folder
+    from pgode.forecasts import check_output
+    from pgode.run import Run
+
+    check_output(output)
+    writable_folder(output)
+    opened = Run.open(run)
+    console = Console()
+    with console.status("forecasting"):
+        result = opened.forecast(
+            io.read(data),
+            until=until,
+            times=numbers(times, "--times") if times else None,
+            samples=samples,
+            seed=seed,
+            source=str(data),
+        )
+        result.write(output)
+    shape = result.dataset.sizes
+    console.print(
+        f"wrote {output}: {shape['system']} systems, {shape['time']} times each, {samples} samples",
+        highlight=False,
+        soft_wrap=True,
+    )

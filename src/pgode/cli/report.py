@@ -1,0 +1,51 @@
+"""`pgode report`: one HTML page about a run."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def report(
+    run: str,
+    *,
+    data: Path | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    examples: int = 6,
+    samples: int = 20,
+    seed: int = 0,
+) -> None:
+    """Write a self-contained HTML report of a run: errors, trajectories, player, training.
+
+    Parameters
+    ----------
+    run
+        Run folder, or a shipped model by name (springs-10).
+    data
+        Data file; the one the run was trained on if not given.
+    output
+        File to write; report.html in the run folder if not given.
+    examples
+        Systems of each split to show.
+    samples
+        Sampled forecasts behind the intervals.
+    seed
+        Fixes the samples.
+    """
+    from rich.console import Console
+
+    from pgode import io
+    from pgode.files import writable_folder
+    from pgode.run import Run, source_of
+    from pgode.story import write_run_report
+
+    opened = Run.open(run)
+    target = output or opened.folder / "report.html"
+    writable_folder(target)
+    source = data or source_of(run)
+    console = Console()
+    with console.status("forecasting and drawing"):
+        write_run_report(
+            opened, io.read(source), target, examples=examples, samples=samples, seed=seed
+        )
+    console.print(f"wrote {target.resolve()}", highlight=False, soft_wrap=True)

@@ -1,0 +1,95 @@
+"""`pgode train`: fit a model, or go on with one."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def train(
+    data: Path | None = None,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    model: str = "pgode",
+    preset: str = "default",
+    horizon: int | None = None,
+    epochs: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    config: Path | None = None,
+    changes: Annotated[
+        tuple[str, ...], Parameter(name="--set", negative=(), consume_multiple=False)
+    ] = (),
+    resume: Path | None = None,
+) -> int:
+    """Train a model on a data file, or resume a run that was stopped.
+
+    An interrupt (Ctrl-C) saves the run and ends; --resume continues it to the same numbers.
+
+    Parameters
+    ----------
+    data
+        Data file: .nc, .zarr or .npz. With --resume, only if the file has moved.
+    output
+        New run folder.
+    model
+        pgode, last-value or constant-velocity.
+    preset
+        default (what measures best) or paper (the published model to the letter).
+    horizon
+        Frames to forecast in training.
+    epochs
+        Passes over the training systems.
+    seed
+        Fixes weights, order and draws.
+    threads
+        CPU threads; all cores if not given.
+    config
+        YAML file with the groups model, window and training.
+    changes
+        A single setting, such as --set model.prototypes=3; can be given again.
+    resume
+        Run folder to continue.
+    """
+    from rich.console import Console
+
+    from pgode import io, run
+    from pgode.errors import InputError
+    from pgode.files import writable_folder
+    from pgode.training.config import parse_changes, run_config
+    from pgode.training.display import Live
+
+    console = Console()
+    if resume is not None:
+        if output is not None or config is not None or changes or epochs or horizon:
+            raise InputError(
+                "--resume continues a run with the settings it has, and takes no others. Expected "
+                "only --resume RUN (and the data file if it moved). Start a new run to change them."
+            )
+        source = data or run.source_of(resume)
+        result = run.resume(resume, io.read(source), source=str(source), display=Live())
+        folder = resume
+    else:
+        if data is None or output is None:
+            raise InputError(
+                "a new run needs a data file and an output folder. Expected: pgode train DATA -o "
+                "RUN. To continue a run: pgode train --resume RUN."
+            )
+        given = parse_changes(list(changes))
+        for key, value in (
+            ("window.horizon", horizon),
+            ("training.epochs", epochs),
+            ("training.seed", seed),
+            ("training.threads", threads),
+        ):
+            if value is not None:
+                given[key] = value
+        chosen = run_config(model, preset, config, given)
+        writable_folder(output / "config.json")
+        result = run.train(io.read(data), output, chosen, source=str(data), display=Live())
+        folder = output
+    if result is None:
+        console.print(f"Stopped; the run is saved. Continue it: pgode train --resume {folder}")
+        return 130
+    console.print(f"Trained {folder}. Next: pgode evaluate {folder}", highlight=False)
+    return 0

@@ -1,0 +1,130 @@
+"""Everything that is reported about a model on one data set (SPEC, section 6), as plain JSON."""
+
+from typing import Any
+
+import numpy as np
+
+from pgode.errors import InputError
+from pgode.evaluation.calibration import DRAWS, Calibration
+from pgode.evaluation.errors import error_by_frame, error_by_horizon, skill
+from pgode.evaluation.physics import energy_drift
+from pgode.evaluation.predictions import Predictions, predict
+from pgode.evaluation.probabilistic import LEVELS, covered, crps
+from pgode.models import Forecaster, build_model, model_config
+from pgode.normaliser import Normaliser
+from pgode.trajectories import Trajectories
+from pgode.windows import Windows
+
+NAIVE = ("last-value", "constant-velocity")
+
+
+def evaluate(
+    model: Forecaster,
+    data: Trajectories,
+    *,
+    splits: list[str],
+    condition: int,
+    horizons: list[int],
+    samples: int = 20,
+    calibration: Calibration | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Score a model and the naive ones on each split, conditioned on each system's first frames."""
+    normaliser = model.normaliser
+    check_horizons(data, splits, condition, horizons)
+    result: dict[str, Any] = {
+        "horizons": horizons,
+        "samples": samples,
+        "seed": seed,
+        "data_hash": data.hash,
+        "mse": {},
+        "naive": {name: {} for name in NAIVE},
+        "skill": {},
+        "crps": {},
+        "coverage": {str(level): {} for level in LEVELS},
+        "energy_drift": {},
+        "curve": {name: {} for name in ("model", *NAIVE)},
+        "curve_low": {},
+        "curve_high": {},
+        "seconds": 0.0,
+    }
+    for split in splits:
+        windows = Windows(data.split_of(split), normaliser, condition, max(horizons))
+        ours = predict(model, windows, DRAWS if samples else 0, seed)
+        _add_errors(result, split, ours, windows, horizons)
+        if samples:
+            _add_scores(result, split, ours, normaliser, calibration, samples, seed)
+        drift = energy_drift(windows, ours)
+        if drift is not None:
+            result["energy_drift"][split] = drift
+        result["seconds"] += ours.seconds
+        result["evaluations"] = ours.evaluations
+    return result
+
+
+def check_horizons(
+    data: Trajectories, splits: list[str], condition: int, horizons: list[int]
+) -> None:
+    """Refuse horizons that no system of a split reaches."""
+    for split in splits:
+        frames = int(data.split_of(split).n_frames.max())
+        if min(horizons) < 1 or condition + max(horizons) > frames:
+            raise InputError(
+                f"cannot score horizons {horizons} on the split {split}: its systems have at most "
+                f"{frames} frames, of which {condition} are the condition. Expected horizons from "
+                f"1 to {frames - condition}. Choose others with --horizons, or give longer data."
+            )
+
+
+def _add_errors(
+    result: dict[str, Any], split: str, ours: Predictions, windows: Windows, horizons: list[int]
+) -> None:
+    normaliser = windows.normaliser
+    result["mse"][split] = error_by_horizon(ours, normaliser, horizons)
+    frames = error_by_frame(ours, normaliser)
+    result["curve"]["model"][split] = _rounded({k: np.nanmean(v, 0) for k, v in frames.items()})
+    for name, share in (("curve_low", 0.1), ("curve_high", 0.9)):
+        result[name][split] = _rounded({k: np.nanquantile(v, share, 0) for k, v in frames.items()})
+    for name in NAIVE:
+        naive = predict(build_model(name, model_config(name, {}), normaliser), windows)
+        result["naive"][name][split] = error_by_horizon(naive, normaliser, horizons)
+        curve = {k: np.nanmean(v, 0) for k, v in error_by_frame(naive, normaliser).items()}
+        result["curve"][name][split] = _rounded(curve)
+    reference = result["naive"]["constant-velocity"][split]
+    result["skill"][split] = skill(result["mse"][split], reference)
+
+
+def _add_scores(
+    result: dict[str, Any],
+    split: str,
+    ours: Predictions,
+    normaliser: Normaliser,
+    calibration: Calibration | None,
+    samples: int,
+    seed: int,
+) -> None:
+    """CRPS and coverage of calibrated samples; of the posterior's own draws without calibration."""
+    drawn = ours.draws.astype(np.float64)
+    if calibration is not None:
+        drawn = calibration.samples(ours.mean, ours.draws, ours.times, samples, seed)
+    scores = np.where(ours.known, crps(drawn, ours.truth), np.nan)
+    result["crps"][split] = _by_variable(scores, normaliser, result["horizons"])
+    for level in LEVELS:
+        inside = np.where(ours.known, covered(drawn, ours.truth, level), np.nan)
+        found = _by_variable(inside, normaliser, result["horizons"])
+        result["coverage"][str(level)][split] = found
+
+
+def _by_variable(values: np.ndarray, normaliser: Normaliser, horizons: list[int]) -> dict[str, Any]:
+    return {
+        str(h): {
+            name: float(np.nanmean(values[:, :h, index]))
+            for name, index in normaliser.variable_features.items()
+        }
+        for h in horizons
+    }
+
+
+def _rounded(curves: dict[str, np.ndarray]) -> dict[str, list[float]]:
+    """Six significant digits are more than a picture shows."""
+    return {name: [float(f"{x:.6g}") for x in curve] for name, curve in curves.items()}

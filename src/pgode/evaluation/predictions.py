@@ -1,0 +1,67 @@
+"""Forecasts of whole splits beside the truth: what every score is computed from."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+
+from pgode.models.forecaster import Forecaster
+from pgode.windows import Windows
+
+BATCH = 100
+"""Systems forecast at a time; bounds the memory of an evaluation."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Forecasts and truth in scaled units; objects of all systems share one axis."""
+
+    mean: Float[np.ndarray, "object frame feature"]
+    draws: Float[np.ndarray, "draw object frame feature"]
+    truth: Float[np.ndarray, "object frame feature"]
+    known: Bool[np.ndarray, "object frame feature"]
+    times: Float[np.ndarray, "object frame"]
+    system: Int[np.ndarray, " object"]
+    contexts: dict[str, np.ndarray]
+    evaluations: int
+    seconds: float
+
+    @property
+    def frames(self) -> int:
+        """Forecast frames."""
+        return self.mean.shape[1]
+
+    def squared_errors(self) -> Float[np.ndarray, "object frame feature"]:
+        """Squared error of the mean forecast, NaN where the truth is not known."""
+        return np.where(self.known, (self.mean - self.truth) ** 2, np.nan)
+
+
+@torch.no_grad()
+def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) -> Predictions:
+    """Forecast every system's first window, with `draws` from the model's own posterior."""
+    model.eval()
+    torch.manual_seed(seed)
+    began = time.perf_counter()
+    batches, results, first = [], [], 0
+    owners = []
+    for batch in windows.batches(BATCH):
+        result = model.forecast(batch, batch.target_times, draws)
+        batches.append(batch)
+        results.append(result)
+        owners.append(batch.system.numpy() + first)
+        first += batch.systems
+    seconds = time.perf_counter() - began
+    names = results[0].contexts
+    return Predictions(
+        mean=np.concatenate([result.mean.double().numpy() for result in results]),
+        draws=np.concatenate([result.samples.numpy() for result in results], axis=1),
+        truth=np.concatenate([batch.targets.double().numpy() for batch in batches]),
+        known=np.concatenate([batch.targets_observed.numpy() for batch in batches]),
+        times=np.concatenate([batch.target_times[batch.system].numpy() for batch in batches]),
+        system=np.concatenate(owners),
+        contexts={n: np.concatenate([r.contexts[n].numpy() for r in results]) for n in names},
+        evaluations=results[0].evaluations,
+        seconds=seconds,
+    )

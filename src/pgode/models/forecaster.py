@@ -1,0 +1,91 @@
+"""The contract of a model: `loss(batch)` and `forecast(batch, times, samples)`, and no more."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pgode.normaliser import Normaliser
+from pgode.settings import Settings
+from pgode.windows import Batch
+
+
+class ModelConfig(Settings):
+    """Settings of one model."""
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What is minimised, and the named terms it is made of (for the log)."""
+
+    total: Float[Tensor, ""]
+    terms: dict[str, Float[Tensor, ""]]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A forecast in scaled units, with what the model inferred on the way.
+
+    `contexts` holds named arrays with one row per object or per system (gate weights, context
+    vectors): what a report shows.
+    """
+
+    mean: Float[Tensor, "objects outputs features"]
+    samples: Float[Tensor, "samples objects outputs features"]
+    contexts: dict[str, Tensor] = field(default_factory=dict)
+    evaluations: int = 0
+
+
+class Forecaster(nn.Module):
+    """Base of every model. Training, evaluation and reports know only this.
+
+    `trainable` is False for models without anything to fit. A model with an adversary names its
+    parameters in `adversary`; they get an optimiser of their own that ascends the same loss.
+    """
+
+    trainable: ClassVar[bool] = True
+    config_type: ClassVar[type[ModelConfig]] = ModelConfig
+    presets: ClassVar[dict[str, dict[str, Any]]] = {"default": {}}
+
+    def __init__(self, config: ModelConfig, normaliser: Normaliser) -> None:
+        super().__init__()
+        self.config, self.normaliser = config, normaliser
+
+    def loss(self, batch: Batch) -> Losses:
+        """The training objective on a batch and its targets."""
+        raise TypeError(f"{type(self).__name__} does not define loss")
+
+    def forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
+    ) -> Forecast:
+        """Forecast at `times` (frames after the condition, one row per system)."""
+        raise TypeError(f"{type(self).__name__} does not define forecast")
+
+    def adversary(self) -> Iterable[nn.Parameter]:
+        """Parameters that ascend the loss while all others descend it."""
+        return ()
+
+
+def squared_error(
+    batch: Batch, mean: Float[Tensor, "objects horizon features"]
+) -> Float[Tensor, ""]:
+    """Mean squared error over the observed targets."""
+    known = batch.targets_observed.to(mean.dtype)
+    return ((mean - batch.targets).square() * known).sum() / known.sum().clamp(min=1)
+
+
+def last_observed(
+    batch: Batch,
+) -> tuple[Float[Tensor, "objects features"], Float[Tensor, "objects features"]]:
+    """Each feature's last observed value, and its time (frames, at most 0); 0 if never seen."""
+    frames = batch.states.shape[1]
+    order = torch.arange(1, frames + 1, device=batch.states.device)
+    place = (batch.observed * order[None, :, None]).amax(1)
+    index = (place - 1).clamp(min=0)
+    value = batch.states.gather(1, index.unsqueeze(1)).squeeze(1)
+    when = batch.times[batch.system].gather(1, index)
+    seen = place > 0
+    return torch.where(seen, value, 0), torch.where(seen, when, 0)

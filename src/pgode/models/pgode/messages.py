@@ -1,0 +1,105 @@
+"""How a prototype gathers its neighbours: Eq. 9's relation network, or a GCN, GIN or GraphSAGE.
+
+Each returns all K prototypes' sums at once, as (objects, K width), so that every matrix product
+serves all prototypes together. The second linear map of psi_r commutes with the sum and is part
+of psi_a's first, so it does not appear.
+"""
+
+from typing import Protocol
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pgode.graph import Graph
+
+
+class Gather(Protocol):
+    """Messages bound to one graph: state in, gathered messages out."""
+
+    def __call__(self, z: Float[Tensor, "objects inputs"]) -> Float[Tensor, "objects channels"]:
+        """What each object hears from its neighbours."""
+        ...
+
+
+class Relation(nn.Module):
+    """sum_j relu(W [z_i, z_j, e_ij, c_i]), with W split into receiver, sender, edge and context.
+
+    Every product is then per object; what is left per edge is a sum that is never stored. The
+    optional context c_i (w. Single) is constant along a trajectory: its product is made once.
+    """
+
+    def __init__(self, inputs: int, channels: int, attributes: int, context: int = 0) -> None:
+        super().__init__()
+        self.receive = nn.Linear(inputs, channels)
+        self.send = nn.Linear(inputs, channels, bias=False)
+        self.edge = nn.Parameter(torch.empty(attributes, channels))
+        nn.init.uniform_(self.edge, -(inputs**-0.5), inputs**-0.5)
+        self.context = nn.Linear(context, channels, bias=False) if context else None
+
+    def bind(self, graph: Graph, context: Float[Tensor, "objects context"] | None) -> Gather:
+        """Messages over one graph."""
+        constant = None if self.context is None or context is None else self.context(context)
+
+        def gather(z: Tensor) -> Tensor:
+            received = self.receive(z) if constant is None else self.receive(z) + constant
+            return graph.neighbour_sum(received, self.send(z), self.edge)
+
+        return gather
+
+
+class Convolution(nn.Module):
+    """GCN: W sum_j w_ij z_j / sqrt(d_i d_j), each object among its own neighbours."""
+
+    def __init__(self, inputs: int, channels: int) -> None:
+        super().__init__()
+        self.map = nn.Linear(inputs, channels)
+
+    def bind(self, graph: Graph, context: Float[Tensor, "objects context"] | None) -> Gather:
+        """Messages over one graph."""
+        root = (graph.degree + 1).rsqrt()
+        weights = graph.weights * root[graph.receivers] * root[graph.senders.long()]
+        own = (root * root).unsqueeze(1)
+        return lambda z: self.map(graph.weighted_sum(z, weights) + own * z)
+
+
+class Isomorphism(nn.Module):
+    """GIN: W ((1 + eps) z_i + sum_j w_ij z_j), with its own eps for each channel of the state."""
+
+    def __init__(self, inputs: int, channels: int) -> None:
+        super().__init__()
+        self.epsilon = nn.Parameter(torch.zeros(inputs))
+        self.map = nn.Linear(inputs, channels)
+
+    def bind(self, graph: Graph, context: Float[Tensor, "objects context"] | None) -> Gather:
+        """Messages over one graph."""
+        weights = graph.weights
+        return lambda z: self.map((1 + self.epsilon) * z + graph.weighted_sum(z, weights))
+
+
+class SampleAndAggregate(nn.Module):
+    """GraphSAGE: W_own z_i + W_other mean_j w_ij z_j."""
+
+    def __init__(self, inputs: int, channels: int) -> None:
+        super().__init__()
+        self.own = nn.Linear(inputs, channels)
+        self.other = nn.Linear(inputs, channels, bias=False)
+
+    def bind(self, graph: Graph, context: Float[Tensor, "objects context"] | None) -> Gather:
+        """Messages over one graph."""
+        weights = graph.weights / graph.degree.clamp(min=1)[graph.receivers]
+        return lambda z: self.own(z) + self.other(graph.weighted_sum(z, weights))
+
+
+Messages = Relation | Convolution | Isomorphism | SampleAndAggregate
+
+
+def messages(backbone: str, inputs: int, channels: int, attributes: int, context: int) -> Messages:
+    """The gathering of a backbone's prototypes."""
+    if backbone == "gcn":
+        return Convolution(inputs, channels)
+    if backbone == "gin":
+        return Isomorphism(inputs, channels)
+    if backbone == "sage":
+        return SampleAndAggregate(inputs, channels)
+    return Relation(inputs, channels, attributes, context)

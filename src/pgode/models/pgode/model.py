@@ -1,0 +1,171 @@
+"""PGODE, top to bottom: encode, draw an initial state, gate, solve, decode."""
+
+from collections.abc import Iterable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pgode.models.forecaster import Forecast, Forecaster, Losses, squared_error
+from pgode.models.pgode.config import PRESETS, PGODEConfig
+from pgode.models.pgode.gates import Contexts, Gate
+from pgode.models.pgode.prototypes import Prototypes, Single, TopPrototypes, WithMLP
+from pgode.models.pgode.state import Kinematic, Latent
+from pgode.nn.encoder import TemporalGraphEncoder
+from pgode.nn.feedforward import FeedForward
+from pgode.nn.gaussian import DiagonalNormal
+from pgode.nn.mutual_information import MutualInformation, same_system
+from pgode.normaliser import Normaliser
+from pgode.ode import Solution, solve
+from pgode.windows import Batch
+
+
+class PGODE(Forecaster):
+    """Prototypical graph ODE with disentangled object and system contexts."""
+
+    config: PGODEConfig
+    config_type = PGODEConfig
+    presets = PRESETS
+
+    def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
+        super().__init__(config, normaliser)
+        features, width = len(normaliser.features), config.width
+        self.object_encoder = _encoder(features, config)
+        self.system_encoder = _encoder(features, config)
+        self.mean = FeedForward(width, width, width)
+        self.log_variance = FeedForward(width, width, width)
+        self.gate = Gate(
+            width,
+            config.prototypes,
+            uses_object=config.gate != "system",
+            uses_system=config.gate != "object",
+            regions=config.regions,
+        )
+        kinematic = config.kinematics and bool(normaliser.velocities)
+        self.state = (Kinematic if kinematic else Latent)(config, normaliser)
+        self.dynamics = _dynamics(config, self.state.inputs, len(normaliser.edge_attributes))
+        known = len(normaliser.parameters) if config.parameters > 0 else 0
+        self.parameter_critic = MutualInformation(width, known, width) if known else None
+        disentangles = config.disentangle > 0
+        self.context_critic = MutualInformation(width, width, width) if disentangles else None
+
+    def loss(self, batch: Batch) -> Losses:
+        """Negative ELBO per observed value, plus the two mutual-information terms (Eq. 14).
+
+        All is multiplied by 2 sigma^2, which makes the reconstruction term the squared error
+        itself: losses of different models then have one scale, and Adam does not notice.
+        """
+        config = self.config
+        contexts = self.encode(batch)
+        posterior = self.posterior(contexts)
+        z0 = posterior.sample() if config.sample else posterior.mean
+        solution = self.solve(batch, contexts, z0, batch.target_times)
+        error = squared_error(batch, self.state.decode(solution.states, batch))
+        values = batch.targets_observed.sum().clamp(min=1)
+        unit = 2 * config.sigma**2
+        terms = {
+            "reconstruction": error,
+            "kl": unit * config.kl * posterior.divergence().sum() / values,
+        }
+        if self.parameter_critic is not None:
+            information = self.parameter_information(batch, contexts)
+            terms["parameters"] = -unit * config.parameters * information
+        if self.context_critic is not None:
+            information = self.context_information(batch, contexts)
+            terms["disentangle"] = unit * config.disentangle * information
+        return Losses(torch.stack(list(terms.values())).sum(), {**terms, "mse": error})
+
+    def forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
+    ) -> Forecast:
+        """Forecast from the posterior mean; each sample starts from a draw of its own."""
+        contexts = self.encode(batch)
+        posterior = self.posterior(contexts)
+        solution = self.solve(batch, contexts, posterior.mean, times)
+        mean = self.state.decode(solution.states, batch)
+        drawn = [
+            self.state.decode(self.solve(batch, contexts, posterior.sample(), times).states, batch)
+            for _ in range(samples)
+        ]
+        found = {
+            "gate": self.gate(contexts, batch),
+            "object_context": contexts.object,
+            "system_context": contexts.system,
+        }
+        stacked = torch.stack(drawn) if drawn else mean.new_empty(0, *mean.shape)
+        return Forecast(mean, stacked, found, solution.evaluations)
+
+    def encode(self, batch: Batch) -> Contexts:
+        """Object contexts u_i and system contexts g = sum_i u'_i, from two encoders (Eq. 2-5)."""
+        individual = self.object_encoder(batch)
+        parts = self.system_encoder(batch)
+        system = parts.new_zeros(batch.systems, parts.shape[1]).index_add(0, batch.system, parts)
+        return Contexts(individual, system)
+
+    def posterior(self, contexts: Contexts) -> DiagonalNormal:
+        """q(z_i(0) | history) = N(psi_m(u_i), psi_v(u_i)) (Eq. 8)."""
+        return DiagonalNormal(self.mean(contexts.object), self.log_variance(contexts.object))
+
+    def solve(
+        self,
+        batch: Batch,
+        contexts: Contexts,
+        z0: Float[Tensor, "objects width"],
+        times: Float[Tensor, "systems outputs"],
+    ) -> Solution:
+        """Integrate Eq. 11 from the last observation to every requested time."""
+        mixture = self.dynamics.bind(self.gate(contexts, batch), contexts, batch)
+        derivative = self.state.derivative(mixture)
+        when = (times * self.config.frame_time)[batch.system]
+        return solve(
+            derivative,
+            self.state.initial(z0, batch),
+            torch.zeros_like(when[:, 0]),
+            when,
+            self.config.solver,
+            batch.numbers[batch.system],
+        )
+
+    def parameter_information(self, batch: Batch, contexts: Contexts) -> Float[Tensor, ""]:
+        """Estimate of I(g; xi) over the systems whose parameters are known (Eq. 6)."""
+        assert self.parameter_critic is not None
+        known = batch.parameters_known
+        number = torch.arange(batch.systems, device=known.device)[known]
+        estimate: Tensor = self.parameter_critic(
+            contexts.system[known], batch.parameters[known], same_system(number, number)
+        )
+        return estimate
+
+    def context_information(self, batch: Batch, contexts: Contexts) -> Float[Tensor, ""]:
+        """Estimate of I(g; u_i): the critic ascends it, all else descends it (Eq. 7)."""
+        assert self.context_critic is not None
+        number = torch.arange(batch.systems, device=batch.system.device)
+        estimate: Tensor = self.context_critic(
+            contexts.system, contexts.object, same_system(number, batch.system)
+        )
+        return estimate
+
+    def adversary(self) -> Iterable[nn.Parameter]:
+        """The critic between object and system contexts."""
+        return () if self.context_critic is None else self.context_critic.parameters()
+
+
+def _encoder(features: int, config: PGODEConfig) -> TemporalGraphEncoder:
+    return TemporalGraphEncoder(
+        features,
+        config.width,
+        config.encoder_layers,
+        normalise=config.encoder_norm,
+        share=config.encoder_share,
+    )
+
+
+def _dynamics(config: PGODEConfig, inputs: int, attributes: int) -> Prototypes:
+    """The right-hand side that the config names."""
+    if config.dynamics == "single":
+        return Single(inputs, config.width, attributes)
+    if config.dynamics == "mlp":
+        return WithMLP(inputs, config.width, attributes)
+    if config.top is not None:
+        return TopPrototypes(inputs, config.width, config.prototypes, attributes, config.top)
+    return Prototypes(inputs, config.width, config.prototypes, attributes, config.backbone)

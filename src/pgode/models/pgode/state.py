@@ -1,0 +1,115 @@
+"""What is integrated: the latent state of Eq. 11 alone, or with named positions and velocities."""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pgode.models.forecaster import last_observed
+from pgode.models.pgode.config import PGODEConfig
+from pgode.models.pgode.prototypes import Mixture
+from pgode.nn.feedforward import FeedForward
+from pgode.normaliser import Normaliser
+from pgode.windows import Batch
+
+Derivative = Callable[[Tensor, Tensor], Tensor]
+
+
+class Latent(nn.Module):
+    """dz/dt = mixture(z) - z, decoded by an FFN (Eq. 11 and 13).
+
+    With `anchor` the decoder gives the change since the last observation.
+    """
+
+    def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
+        super().__init__()
+        self.recovery, self.anchor = config.recovery, config.anchor
+        self.inputs = config.width
+        self.decoder = FeedForward(config.width, config.width, len(normaliser.features))
+
+    def initial(
+        self, z0: Float[Tensor, "objects width"], batch: Batch
+    ) -> Float[Tensor, "objects inputs"]:
+        """The state at the last observation."""
+        return z0
+
+    def derivative(self, mixture: Mixture) -> Derivative:
+        """The right-hand side of Eq. 11."""
+        if self.recovery:
+            return lambda t, z: mixture(z) - z
+        return lambda t, z: mixture(z)
+
+    def decode(
+        self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
+    ) -> Float[Tensor, "objects outputs features"]:
+        """States at the requested times to features."""
+        decoded: Tensor = self.decoder(states).transpose(0, 1)
+        return decoded + last_observed(batch)[0].unsqueeze(1) if self.anchor else decoded
+
+
+class Kinematic(nn.Module):
+    """State [q, v, z]: dq/dt = v is exact, dv/dt is read off the mixture, z follows Eq. 11.
+
+    q and v start at the last observation (moved on to the end of the condition where it is
+    older), are seen by the prototypes, and need no decoder. Other features are decoded from z.
+    """
+
+    gain: Float[Tensor, " positions"]
+    offset: Float[Tensor, " positions"]
+
+    def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
+        super().__init__()
+        self.recovery, self.anchor = config.recovery, config.anchor
+        self.positions, self.velocities = normaliser.positions, normaliser.velocities
+        features = len(normaliser.features)
+        named = {*self.positions, *self.velocities}
+        self.others = [k for k in range(features) if k not in named]
+        self.size = len(self.positions)
+        self.inputs = config.width + 2 * self.size
+        gain, offset = normaliser.drift()
+        self.register_buffer("gain", torch.tensor(gain), persistent=False)
+        self.register_buffer("offset", torch.tensor(offset), persistent=False)
+        self.frame_time = config.frame_time
+        self.acceleration = nn.Linear(config.width, self.size, bias=False)
+        self.decoder = (
+            FeedForward(config.width, config.width, len(self.others)) if self.others else None
+        )
+
+    def initial(
+        self, z0: Float[Tensor, "objects width"], batch: Batch
+    ) -> Float[Tensor, "objects inputs"]:
+        """Last observed q and v, and z(0)."""
+        value, when = last_observed(batch)
+        velocity = value[:, self.velocities]
+        elapsed = -when[:, self.positions]
+        position = value[:, self.positions] + (velocity * self.gain + self.offset) * elapsed
+        return torch.cat([position, velocity, z0], dim=-1)
+
+    def derivative(self, mixture: Mixture) -> Derivative:
+        """d[q, v, z]/dt."""
+        size = self.size
+        gain, offset = self.gain / self.frame_time, self.offset / self.frame_time
+
+        def derivative(t: Tensor, y: Tensor) -> Tensor:
+            mixed = mixture(y)
+            velocity = torch.addcmul(offset, y[:, size : 2 * size], gain)
+            latent = mixed - y[:, 2 * size :] if self.recovery else mixed
+            return torch.cat([velocity, self.acceleration(mixed), latent], dim=-1)
+
+        return derivative
+
+    def decode(
+        self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
+    ) -> Float[Tensor, "objects outputs features"]:
+        """q and v are the state itself; other features come from z."""
+        size = self.size
+        parts = [states[..., : 2 * size]]
+        if self.decoder is not None:
+            rest = self.decoder(states[..., 2 * size :])
+            if self.anchor:
+                rest = rest + last_observed(batch)[0][:, self.others]
+            parts.append(rest)
+        order = [*self.positions, *self.velocities, *self.others]
+        place = torch.tensor(order, device=states.device).argsort()
+        return torch.cat(parts, dim=-1)[..., place].transpose(0, 1)

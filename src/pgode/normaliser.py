@@ -1,0 +1,143 @@
+"""Scaling of states, times and parameters: fitted on the training split, stored with the model."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from pgode.errors import InputError
+from pgode.trajectories import Trajectories
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """Maps each variable to [-1, 1] by one min/max pair, and time to frames.
+
+    One pair per variable, not per feature, so that all directions keep one scale. The pairs come
+    from the training split alone and apply unchanged to every other split (SPEC, section 5).
+    """
+
+    features: tuple[str, ...]
+    roles: tuple[str, ...]
+    variables: tuple[str, ...]
+    units: tuple[str, ...]
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    frame: float
+    time_units: str
+    edge_attributes: tuple[str, ...]
+    parameters: tuple[str, ...]
+    parameter_mean: tuple[float, ...]
+    parameter_scale: tuple[float, ...]
+
+    @classmethod
+    def fit(cls, training: Trajectories) -> "Normaliser":
+        """Take every scale from the frames of the training split."""
+        low, high = np.empty(len(training.features)), np.empty(len(training.features))
+        for index in training.variables.values():
+            values = training.states[..., index]
+            if not np.isfinite(values).any():
+                names = ", ".join(training.features[i] for i in index)
+                raise InputError(
+                    f"the training split has no observed value of {names}. Expected at least one. "
+                    f"Drop the feature, or put systems that have it into the training split."
+                )
+            low[index], high[index] = np.nanmin(values), np.nanmax(values)
+        spread = (high - low) / 2
+        known, has = training.parameters, np.isfinite(training.parameters)
+        count = np.maximum(has.sum(0), 1)
+        mean = np.where(has, known, 0).sum(0) / count
+        deviation = np.sqrt((np.where(has, known - mean, 0) ** 2).sum(0) / count)
+        dataset = training.dataset
+        return cls(
+            features=training.features,
+            roles=_words(dataset["feature_role"].values),
+            variables=_words(dataset["feature_variable"].values),
+            units=_words(dataset["feature_units"].values),
+            centre=_floats((low + high) / 2),
+            scale=_floats(np.where(spread > 0, spread, 1.0)),
+            frame=float(np.nanmedian(np.diff(training.times, axis=1))),
+            time_units=str(dataset.attrs["time_units"]),
+            edge_attributes=training.edges.attribute_names,
+            parameters=_words(dataset["parameter"].values),
+            parameter_mean=_floats(mean),
+            parameter_scale=_floats(np.where(deviation > 0, deviation, 1.0)),
+        )
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Normaliser":
+        """Read back what `to_json` wrote."""
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in content.items()
+        }
+        return cls(**values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers and words, for a run folder."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @property
+    def positions(self) -> list[int]:
+        """Features that are positions."""
+        return [k for k, role in enumerate(self.roles) if role == "position"]
+
+    @property
+    def velocities(self) -> list[int]:
+        """Features that are velocities, in the order of their positions."""
+        return [k for k, role in enumerate(self.roles) if role == "velocity"]
+
+    @property
+    def variable_features(self) -> dict[str, list[int]]:
+        """The features of each reported variable."""
+        names = dict.fromkeys(self.variables)
+        return {n: [k for k, v in enumerate(self.variables) if v == n] for n in names}
+
+    def states(
+        self, raw: Float[np.ndarray, "*batch feature"]
+    ) -> Float[np.ndarray, "*batch feature"]:
+        """Data units to [-1, 1]."""
+        return np.asarray((raw - np.array(self.centre)) / np.array(self.scale))
+
+    def raw(
+        self, states: Float[np.ndarray, "*batch feature"]
+    ) -> Float[np.ndarray, "*batch feature"]:
+        """[-1, 1] back to data units."""
+        return np.asarray(states * np.array(self.scale) + np.array(self.centre))
+
+    def standardised(
+        self, parameters: Float[np.ndarray, "*batch parameter"]
+    ) -> Float[np.ndarray, "*batch parameter"]:
+        """System parameters with mean 0 and deviation 1 over the training split."""
+        mean, scale = np.array(self.parameter_mean), np.array(self.parameter_scale)
+        return np.asarray((parameters - mean) / scale)
+
+    def drift(self) -> tuple[list[float], list[float]]:
+        """(gain, offset) of each position: in scaled units dq/dframe = gain v + offset exactly."""
+        pairs = list(zip(self.positions, self.velocities, strict=True))
+        gain = [self.frame * self.scale[v] / self.scale[q] for q, v in pairs]
+        offset = [self.frame * self.centre[v] / self.scale[q] for q, v in pairs]
+        return gain, offset
+
+    def check(self, data: Trajectories, source: str) -> None:
+        """Refuse data whose features, roles or edge attributes are not the trained ones."""
+        roles = _words(data.dataset["feature_role"].values)
+        for what, theirs, ours in (
+            ("features", data.features, self.features),
+            ("feature roles", roles, self.roles),
+            ("edge attributes", data.edges.attribute_names, self.edge_attributes),
+        ):
+            if tuple(theirs) != tuple(ours):
+                raise InputError(
+                    f"{source} has the {what} {', '.join(theirs)}, but the model was trained on "
+                    f"{', '.join(ours)}. Expected the same names in the same order. Rename or "
+                    f"reorder them in the file, or train a model on this data."
+                )
+
+
+def _words(values: np.ndarray) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
+
+
+def _floats(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

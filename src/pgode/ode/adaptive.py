@@ -1,0 +1,191 @@
+"""Adaptive methods: torchdiffeq chooses the steps; we keep the budget and explain failures."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torchdiffeq import odeint
+
+from pgode.ode.failures import gave_up, out_of_budget
+from pgode.ode.intervals import Intervals, cross
+from pgode.ode.settings import Derivative, SolverConfig
+
+# The assertions of torchdiffeq's own step control. Any other assertion comes from the derivative
+# and must not be passed off as a failure of the solver.
+_GIVES_UP = ("underflow in dt", "non-finite values in state", "max_num_steps exceeded")
+
+
+@dataclass
+class Watch:
+    """Counts evaluations and steps of one solve, and remembers where it last was."""
+
+    derivative: Derivative
+    config: SolverConfig
+    systems: Int[Tensor, " rows"] | None
+    evaluations: int = 0
+    steps: int = 0
+    closed: bool = False
+    last: tuple[Float[Tensor, " rows"], Float[Tensor, "rows width"]] | None = None
+
+    def __call__(
+        self, time: Float[Tensor, " rows"], z: Float[Tensor, "rows width"]
+    ) -> Float[Tensor, "rows width"]:
+        """Evaluate the derivative, unless the budget is spent.
+
+        A closed watch lets everything pass: what a backward pass recomputes was paid for.
+        """
+        if not self.closed:
+            self.last = time, z.detach()
+            if self.evaluations == self.config.max_evaluations:
+                raise out_of_budget(
+                    self.config.method,
+                    self.config.max_evaluations,
+                    *self.last,
+                    self._slope(*self.last),
+                    self.systems,
+                )
+            self.evaluations += 1
+        return self.derivative(time, z)
+
+    def accept(self) -> None:
+        """Count a step that met the tolerances."""
+        self.steps += not self.closed
+
+    def close(self) -> None:
+        """Stop counting, and let go of the last state."""
+        self.closed, self.last = True, None
+
+    def explain(self, error: AssertionError) -> None:
+        """Raise what torchdiffeq gave up over as an error that names systems and the time."""
+        reason = next((reason for reason in _GIVES_UP if str(error).startswith(reason)), None)
+        if reason is None or self.last is None:
+            raise error
+        slope = self._slope(*self.last)
+        raise gave_up(self.config.method, reason, *self.last, slope, self.systems) from error
+
+    def _slope(
+        self, time: Float[Tensor, " rows"], z: Float[Tensor, "rows width"]
+    ) -> Float[Tensor, "rows width"]:
+        with torch.no_grad():
+            return self.derivative(time, z)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """The derivative as torchdiffeq wants it: one clock s for all rows.
+
+    The time of a row is begin + rate s, so that dz/ds = rate f(begin + rate s, z). Without a rate,
+    s is the time since the start.
+    """
+
+    watch: Watch
+    begin: Float[Tensor, " rows"]
+    rate: Float[Tensor, " rows"] | None = None
+
+    def __call__(
+        self, s: Float[Tensor, ""], z: Float[Tensor, "rows width"]
+    ) -> Float[Tensor, "rows width"]:
+        """dz/ds."""
+        if self.rate is None:
+            return self.watch(self.begin + s, z)
+        return self.watch(torch.addcmul(self.begin, self.rate, s), z) * self.rate[:, None]
+
+    def callback_accept_step(self, *_: Tensor) -> None:
+        """torchdiffeq calls this by its name."""
+        self.watch.accept()
+
+    def solve(
+        self, z: Float[Tensor, "rows width"], clock: list[float]
+    ) -> Float[Tensor, "outputs rows width"]:
+        """States at the strictly increasing clock readings after the first, which is that of z."""
+        config = self.watch.config
+        s = torch.tensor(clock, dtype=torch.float64).to(z.device)
+        # The last step always ends on the last reading: the derivative is never asked about later
+        # times. Before that, torchdiffeq reads outputs off inside longer steps. With dopri5 that
+        # stays near ten times the tolerance for as little as a third of the evaluations; with bosh3
+        # and dopri8 it is off by up to a thousand times, so their steps end on every reading.
+        options = {"norm": _worst_row, "step_t": s[-1:] if config.method == "dopri5" else s[1:]}
+        try:
+            states: Tensor = odeint(
+                self,
+                z,
+                s,
+                rtol=config.rtol,
+                atol=config.atol,
+                method=config.method,
+                options=options,
+            )
+        except AssertionError as error:
+            self.watch.explain(error)
+            raise
+        return states[1:]
+
+    def whole(self, z: Float[Tensor, "rows width"]) -> Float[Tensor, "rows width"]:
+        """The states after one interval."""
+        return self.solve(z, [0.0, 1.0])[0]
+
+
+def solve_adaptive(
+    derivative: Derivative,
+    initial: Float[Tensor, "rows width"],
+    intervals: Intervals,
+    config: SolverConfig,
+    systems: Int[Tensor, " rows"] | None,
+) -> tuple[Float[Tensor, "outputs rows width"], int, int]:
+    """Solve with torchdiffeq; returns the states, the accepted steps and the evaluations.
+
+    If the times since the start are the same for all rows, torchdiffeq goes through all outputs in
+    one solve. Otherwise, or if intervals are recomputed in the backward pass, each interval is a
+    solve of its own.
+    """
+    watch = Watch(derivative, config, systems)
+    begins = intervals.begins.to(initial.dtype).to(initial.device)
+    recompute = config.recompute and torch.is_grad_enabled()
+    low, high = torch.aminmax(intervals.elapsed, dim=1)
+    if not recompute and bool(((high - low) <= intervals.rounding).all()):
+        states = _all_at_once(Segment(watch, begins[0]), initial, high.tolist())
+        watch.close()
+        return states, watch.steps, watch.evaluations
+
+    lengths = intervals.lengths.to(initial.dtype).to(initial.device)
+    z, outputs = initial, []
+    for interval, longest in enumerate(intervals.longest):
+        if longest > 0:
+            segment = Segment(watch, begins[interval], lengths[interval])
+            after = cross(segment.whole, z, recompute)
+            if intervals.shortest[interval] == 0:
+                # torchdiffeq's read-off rounds, and rows that do not move must not move.
+                after = torch.where(lengths[interval, :, None] > 0, after, z)
+            z = after
+        outputs.append(z)
+    watch.close()
+    return torch.stack(outputs), watch.steps, watch.evaluations
+
+
+def _all_at_once(
+    segment: Segment, initial: Float[Tensor, "rows width"], elapsed: list[float]
+) -> Float[Tensor, "outputs rows width"]:
+    """torchdiffeq wants readings that increase strictly, so repeated times are solved once."""
+    clock, place = [0.0], []
+    for reading in elapsed:
+        if reading > clock[-1]:
+            clock.append(reading)
+        place.append(len(clock) - 1)
+    if len(clock) == 1:
+        return initial.expand(len(elapsed), *initial.shape)
+    solved = segment.solve(initial, clock)
+    if place == list(range(1, len(clock))):
+        return solved
+    return torch.stack([solved[index - 1] if index else initial for index in place])
+
+
+@torch.no_grad()
+def _worst_row(error: Float[Tensor, "rows width"]) -> Float[Tensor, ""]:
+    """The error of the worst row, so that a row is as exact in a large batch as alone.
+
+    torchdiffeq's own norm averages over the batch: many calm rows, or rows of padding, would hide
+    the error of a lively one. No gradient passes, since torchdiffeq lets the first step depend on
+    this norm: rows would get gradients from each other, and NaN where a derivative is zero.
+    """
+    return error.square().mean(dim=1).max().sqrt()

@@ -1,0 +1,123 @@
+"""The intervals of a solve: output n carries every row from its own time n-1 to its own time n."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from pgode.errors import InputError
+from pgode.ode.failures import name_systems
+
+_FLOAT32 = torch.finfo(torch.float32).eps
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Where each interval begins and how long it is, for every row.
+
+    Rows share the number of steps of an interval but not its length, so objects of systems that
+    were observed at different times are solved side by side and nothing is interpolated.
+
+    Lengths are worked out once, in float64 on the CPU: it is the only place where a solve with
+    fixed steps has to wait for the device.
+    """
+
+    begins: Float[Tensor, "outputs rows"]
+    lengths: Float[Tensor, "outputs rows"]
+    elapsed: Float[Tensor, "outputs rows"]
+    longest: tuple[float, ...]
+    shortest: tuple[float, ...]
+    latest: float
+    rounding: float
+
+    @classmethod
+    def between(
+        cls,
+        start: Float[Tensor, " rows"],
+        times: Float[Tensor, "rows outputs"],
+        systems: Int[Tensor, " rows"] | None,
+    ) -> "Intervals":
+        """Check the times and take them apart."""
+        first = start.detach().to("cpu").double()
+        ends = times.detach().to("cpu").double().T.contiguous()
+        begins = torch.cat([first[None], ends[:-1]])
+        lengths = ends - begins
+        low, high = torch.aminmax(lengths, dim=1)
+        shortest, longest = low.tolist(), high.tolist()
+        latest = max(first.abs().max().item(), ends.abs().max().item())
+        # The minimum of lengths that hold a NaN is NaN, which this comparison turns down too.
+        if not (min(shortest) >= 0 and math.isfinite(sum(shortest) + sum(longest))):
+            _refuse(begins, ends, systems)
+        return cls(
+            begins=begins,
+            lengths=lengths,
+            elapsed=ends - first,
+            longest=tuple(longest),
+            shortest=tuple(shortest),
+            latest=latest,
+            # Both ends of an interval were rounded when their times were stored.
+            rounding=2 * torch.finfo(times.dtype).eps * latest,
+        )
+
+    def steps(self, step: float) -> tuple[int, ...]:
+        """Equal steps, none longer than `step`, that each interval needs.
+
+        Frames are 0.1 apart, but in float32 the difference of two times near 9.6 is off by up to
+        1e-6, and 0.1000004 must not cost two steps. The slack is what float32 loses at the latest
+        time (times in float64 have often been float32 before), and at most a hundredth of a step.
+        An interval in which no row moves, such as an output at the start itself, needs no step.
+        """
+        slack = min(1e-2, 1e-6 + 2 * _FLOAT32 * self.latest / step)
+        return tuple(
+            max(1, math.ceil(longest / step - slack)) if longest > 0 else 0
+            for longest in self.longest
+        )
+
+    def uniform(self, interval: int) -> bool:
+        """Whether the lengths of this interval differ by no more than rounding among the rows."""
+        shortest = self.shortest[interval]
+        return shortest > 0 and self.longest[interval] - shortest <= self.rounding
+
+
+def cross(
+    interval: Callable[[Float[Tensor, "rows width"]], Float[Tensor, "rows width"]],
+    z: Float[Tensor, "rows width"],
+    recompute: bool,
+) -> Float[Tensor, "rows width"]:
+    """The states after one interval, with or without keeping what happened inside it.
+
+    A derivative draws no random numbers, so their state need not be kept to recompute it.
+    """
+    if not (recompute and torch.is_grad_enabled()):
+        return interval(z)
+    after: Tensor = checkpoint(
+        interval, z, use_reentrant=False, preserve_rng_state=False, determinism_check="none"
+    )
+    return after
+
+
+def _refuse(
+    begins: Float[Tensor, "outputs rows"],
+    ends: Float[Tensor, "outputs rows"],
+    systems: Int[Tensor, " rows"] | None,
+) -> None:
+    infinite = ~(torch.isfinite(begins) & torch.isfinite(ends))
+    if infinite.any():
+        output, row = infinite.nonzero()[0].tolist()
+        raise InputError(
+            f"{name_systems([row], systems)} cannot be solved to output {output}: the interval "
+            f"from {begins[output, row]:g} to {ends[output, row]:g} is not finite. Give every row "
+            "finite times; pad a row that has fewer outputs by repeating its last time."
+        )
+    output, row = (ends < begins).nonzero()[0].tolist()
+    before = "start" if output == 0 else f"output {output - 1}"
+    raise InputError(
+        f"{name_systems([row], systems)} would have to be solved backwards: output {output} is at "
+        f"time {ends[output, row]:.9g}, before its {before} at time {begins[output, row]:.9g}. "
+        "Output times must not decrease and must not lie before the start: sort them, or move the "
+        "start."
+    )

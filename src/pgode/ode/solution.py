@@ -1,0 +1,88 @@
+"""Solve dz/dt = f(t, z) from the state at the start to any later times."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from pgode.errors import InputError
+from pgode.ode.adaptive import solve_adaptive
+from pgode.ode.failures import not_finite
+from pgode.ode.fixed import solve_fixed
+from pgode.ode.intervals import Intervals
+from pgode.ode.settings import STAGES, Derivative, SolverConfig, check_method
+
+
+@dataclass(frozen=True)
+class Solution:
+    """States at the output times, and what they cost.
+
+    A solve that fails raises `SolverError`, so a solution that exists has status "ok"; the counts
+    are those of the forward pass.
+    """
+
+    states: Float[Tensor, "outputs rows width"]
+    status: str
+    steps: int
+    evaluations: int
+
+
+def solve(
+    derivative: Derivative,
+    initial: Float[Tensor, "rows width"],
+    start: Float[Tensor, " rows"],
+    times: Float[Tensor, "rows outputs"],
+    config: SolverConfig,
+    systems: Int[Tensor, " rows"] | None = None,
+) -> Solution:
+    """Carry every row from its start to each of its own times.
+
+    Times must not decrease along a row; a row that has fewer outputs than others is padded with
+    its last time and stays where it is. `systems` gives the system of each row, for errors only.
+    Gradients reach the initial state and whatever `derivative` holds, not the times.
+    """
+    check_method(config.method)
+    _check_shapes(initial, start, times, systems)
+    intervals = Intervals.between(start, times, systems)
+    method = solve_fixed if config.method in STAGES else solve_adaptive
+    states, steps, evaluations = method(derivative, initial, intervals, config, systems)
+
+    # Smallest and largest take one pass and no temporaries, and both pass on a NaN.
+    smallest, largest = torch.aminmax(states.detach())
+    if not bool(torch.isfinite(smallest) & torch.isfinite(largest)):
+        step = f"step {config.step:g}" if config.method in STAGES else f"rtol {config.rtol:g}"
+        how = f"{config.method}, {step}"
+        raise not_finite(states.detach(), initial.detach(), times, systems, how)
+    return Solution(states, "ok", steps, evaluations)
+
+
+def _check_shapes(
+    initial: Float[Tensor, "rows width"],
+    start: Float[Tensor, " rows"],
+    times: Float[Tensor, "rows outputs"],
+    systems: Int[Tensor, " rows"] | None,
+) -> None:
+    if initial.ndim != 2 or not initial.is_floating_point() or initial.numel() == 0:
+        raise InputError(
+            f"The initial state has shape {tuple(initial.shape)} and type {initial.dtype}; a solve "
+            "needs floating-point values (rows, width), with at least one of each."
+        )
+    rows = initial.shape[0]
+    fits = start.shape == (rows,) and times.ndim == 2 and times.shape[0] == rows
+    if not fits or times.shape[1] == 0:
+        raise InputError(
+            f"The initial state has {rows} rows, but start has shape {tuple(start.shape)} and "
+            f"times has shape {tuple(times.shape)}. Expected start ({rows},) and times ({rows}, "
+            "outputs) with at least one output; expand times that all rows share."
+        )
+    if not (start.is_floating_point() and times.is_floating_point()):
+        raise InputError(
+            f"start is {start.dtype} and times is {times.dtype}; times are floating-point numbers "
+            "in model time (one frame is 0.1), not frame numbers."
+        )
+    if systems is not None and systems.shape != (rows,):
+        raise InputError(
+            f"systems has shape {tuple(systems.shape)}; expected the system of each of the {rows} "
+            f"rows, ({rows},)."
+        )

@@ -1,0 +1,51 @@
+"""The table of errors in a terminal."""
+
+from typing import Any
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+from pgode.reports.comparison import REFERENCE, compare, model_name
+from pgode.reports.numbers import in_units, significant
+
+
+def error_table(evaluation: dict[str, Any]) -> Table:
+    """The table `pgode evaluate` prints: errors by split, model, horizon and variable.
+
+    The lowest error of a column is bold. The skill line is 1 - error / error of constant
+    velocity: 1 is perfect, 0 no better, below 0 worse.
+    """
+    comparison = compare(evaluation)
+    scale = 10.0**comparison.exponent
+    table = Table(
+        title=f"Mean squared error of scaled values{in_units(comparison.exponent)}",
+        title_justify="left",
+        caption="bold: lowest. skill: 1 - error / error of constant velocity; below 0 is worse.",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
+    table.add_column("")
+    table.add_column("")
+    for horizon in comparison.horizons:
+        for variable in comparison.variables:
+            table.add_column(Text(f"{horizon}\n{variable}", justify="right"), justify="right")
+    best, ratio = comparison.best, comparison.ratio(REFERENCE)
+    for s, split in enumerate(comparison.splits):
+        for m, model in enumerate(comparison.models):
+            errors = comparison.errors[m, s].ravel() / scale
+            cells = [
+                Text(significant(error), style="bold green" if lowest else "")
+                for error, lowest in zip(errors, best[m, s].ravel(), strict=True)
+            ]
+            name = Text(model_name(model), style="bold" if m == 0 else "")
+            last = ratio is None and m == len(comparison.models) - 1
+            table.add_row(Text(split if m == 0 else ""), name, *cells, end_section=last)
+        if ratio is not None:
+            skill = [
+                Text(significant(value), style="bold red" if value < 0 else "dim")
+                for value in 1 - ratio[s].ravel()
+            ]
+            table.add_row(Text(""), Text("skill", style="dim"), *skill, end_section=True)
+    return table

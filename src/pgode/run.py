@@ -1,0 +1,308 @@
+"""A run folder: everything about one trained model, enough to continue, evaluate or share it."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pgode.errors import InputError
+from pgode.evaluation import Calibration, evaluate, predict
+from pgode.evaluation.calibration import DRAWS
+from pgode.files import write_json
+from pgode.forecasts import Forecasts, forecast_future
+from pgode.models import Forecaster, build_model, model_config
+from pgode.normaliser import Normaliser
+from pgode.settings import validated
+from pgode.training import RunConfig, Trainer
+from pgode.training.checkpoint import load_model, read_tensors
+from pgode.training.display import Display, Silent
+from pgode.training.metrics import read_metrics
+from pgode.trajectories import Trajectories
+from pgode.windows import Windows
+
+PRETRAINED = Path(__file__).parent / "pretrained"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model with its settings, scales and calibration. Open one with `Run.open`."""
+
+    folder: Path
+    config: RunConfig
+    normaliser: Normaliser
+    model: Forecaster
+    data: dict[str, Any]
+    calibration: Calibration | None
+
+    @classmethod
+    def open(cls, folder: Path | str) -> "Run":
+        """Open a run folder, or a model that comes with the package (springs-10), by name."""
+        path = find_run(folder)
+        config = read_config(path)
+        normaliser = Normaliser.from_json(_read(path, "normaliser.json"))
+        model = build_model(config.name, model_config(config.name, config.model), normaliser)
+        if model.trainable:
+            weights = _weights(path)
+            tensors, _ = read_tensors(weights)
+            stripped = {k.removeprefix("model."): v for k, v in tensors.items() if _is_model(k)}
+            load_model(model, stripped, weights)
+        model.eval()
+        calibrated = path / "calibration.json"
+        calibration = None
+        if calibrated.exists():
+            calibration = Calibration.from_json(_read(path, "calibration.json"))
+        return cls(path, config, normaliser, model, _read(path, "data.json"), calibration)
+
+    @property
+    def epochs(self) -> list[dict[str, Any]]:
+        """The log of the training, one row per epoch."""
+        return read_metrics(self.folder)
+
+    def forecast(
+        self,
+        observed: Trajectories,
+        *,
+        until: int | None = None,
+        times: list[float] | None = None,
+        samples: int = 20,
+        seed: int = 0,
+        source: str = "the given data",
+    ) -> Forecasts:
+        """Forecast what comes after each system's last observed frame.
+
+        `until` counts frames (the trained horizon if not given); `times` are instead times after
+        the last observation, in the data's own unit.
+        """
+        self.normaliser.check(observed, source)
+        if until is not None and times is not None:
+            raise InputError(
+                "both a number of frames (until) and times were given. Expected one of them. "
+                "Leave one out."
+            )
+        frames = np.arange(1, (until or self.config.window.horizon) + 1, dtype=np.float64)
+        if until is not None and until < 1:
+            raise InputError(f"cannot forecast {until} frames. Expected at least 1.")
+        if times is not None:
+            frames = _frames(times, self.normaliser.frame)
+        return forecast_future(
+            self.model,
+            observed,
+            self.config.window.condition,
+            frames,
+            calibration=self.calibration,
+            samples=samples,
+            seed=seed,
+        )
+
+    def evaluate(
+        self,
+        data: Trajectories,
+        *,
+        splits: list[str] | None = None,
+        horizons: list[int] | None = None,
+        samples: int = 20,
+        seed: int = 0,
+        source: str = "the given data",
+    ) -> dict[str, Any]:
+        """Score the forecasts of each split's first windows, beside the naive ones."""
+        self.normaliser.check(data, source)
+        there = [name for name in ("test", "ood") if (data.split == name).any()]
+        trained = self.config.window.horizon
+        usual = [h for h in (12, 24, 36) if h <= trained] or [trained]
+        result = evaluate(
+            self.model,
+            data,
+            splits=splits or there or sorted(set(data.split.tolist())),
+            condition=self.config.window.condition,
+            horizons=horizons or usual,
+            samples=samples,
+            calibration=self.calibration,
+            seed=seed,
+        )
+        result["curve"] = {self.config.name: result["curve"].pop("model"), **result["curve"]}
+        return {
+            "model": self.config.name,
+            **result,
+            "training_seed": self.config.training.seed,
+            "trained_on": self.data["hash"],
+            "config": self.config.model_dump(mode="json"),
+        }
+
+
+def train(
+    data: Trajectories,
+    folder: Path | str,
+    config: RunConfig,
+    *,
+    source: str = "",
+    display: Display | None = None,
+) -> Run | None:
+    """Train a model in a new run folder. None if a signal stopped it; resume it later."""
+    path = Path(folder)
+    if (path / "config.json").exists():
+        raise InputError(
+            f"{path} holds a run already. Expected a new folder, so that no work is lost. Continue "
+            f"that run with --resume {path}, or choose another folder."
+        )
+    training = data.split_of("train")
+    config = config.model_copy(
+        update={"model": model_config(config.name, config.model).model_dump(mode="json")}
+    )
+    Windows(training, Normaliser.fit(training), config.window.condition, 1)  # refuse bad data first
+    path.mkdir(parents=True, exist_ok=True)
+    write_json(path / "normaliser.json", Normaliser.fit(training).to_json())
+    write_json(path / "data.json", describe(data, source))
+    write_json(path / "config.json", config.model_dump(mode="json"))
+    return _continue(path, data, display)
+
+
+def resume(
+    folder: Path | str, data: Trajectories, *, source: str = "", display: Display | None = None
+) -> Run | None:
+    """Continue a run that was stopped, to the same numbers as if it had not been."""
+    path = find_run(folder)
+    known = _read(path, "data.json")["hash"]
+    if data.hash != known:
+        raise InputError(
+            f"{source or 'the given data'} is not what {path} was trained on: its hash is "
+            f"{data.hash[:12]}, that of the run {known[:12]}. Expected the same data. Give that "
+            f"file with --data, or start a new run."
+        )
+    return _continue(path, data, display)
+
+
+def _continue(path: Path, data: Trajectories, display: Display | None) -> Run | None:
+    config = read_config(path)
+    normaliser = Normaliser.from_json(_read(path, "normaliser.json"))
+    torch.manual_seed(config.training.seed)
+    model = build_model(config.name, model_config(config.name, config.model), normaliser)
+    window = config.window
+    training = Windows(data.split_of("train"), normaliser, window.condition, window.horizon)
+    held_out = data.split_of("val" if (data.split == "val").any() else "train")
+    validation = Windows(held_out, normaliser, window.condition, window.horizon)
+    if model.trainable:
+        trainer = Trainer(model, training, validation, config, path)
+        trainer.resume()
+        if not trainer.fit(display or Silent()):
+            return None
+    run = Run.open(path)
+    calibrate(run, validation)
+    return Run.open(path)
+
+
+def calibrate(run: Run, validation: Windows) -> None:
+    """Write the run's calibration from its forecasts of the validation split."""
+    found = Calibration.fit(predict(run.model, validation, DRAWS), run.normaliser)
+    write_json(run.folder / "calibration.json", found.to_json())
+
+
+def describe(data: Trajectories, source: str) -> dict[str, Any]:
+    """What a run remembers of its data."""
+    attributes = data.dataset.attrs
+    return {
+        "source": source,
+        "hash": data.hash,
+        "generator": attributes["generator"],
+        "generator_settings": attributes["generator_settings"],
+        "systems": {name: int((data.split == name).sum()) for name in sorted(set(data.split))},
+        "objects": data.objects,
+        "frames": data.frames,
+    }
+
+
+def find_run(folder: Path | str) -> Path:
+    """The run folder that a path or the name of a shipped model means."""
+    path = Path(folder)
+    if (path / "config.json").is_file():
+        return path
+    if (PRETRAINED / str(folder) / "config.json").is_file():
+        return PRETRAINED / str(folder)
+    shipped = sorted(p.name for p in PRETRAINED.glob("*/") if (p / "config.json").exists())
+    what = "is not a run folder (it has no config.json)" if path.exists() else "does not exist"
+    raise InputError(
+        f"{folder} {what}. Expected a folder that pgode train wrote, or a model that comes with "
+        f"pgode: {', '.join(shipped) or 'none'}. Check the path, or train one with pgode train."
+    )
+
+
+def source_of(folder: Path | str) -> Path:
+    """The data file a run was trained on, if it is still where it was."""
+    path = find_run(folder)
+    source = _read(path, "data.json")["source"]
+    if not source or not Path(source).exists():
+        where = f"from {source}, which is not there now" if source else "on data without a file"
+        raise InputError(
+            f"the run {folder} was trained {where}. Expected a data file. Name one with --data."
+        )
+    return Path(source)
+
+
+def summary(folder: Path | str) -> dict[str, str]:
+    """What `pgode info` says about a run."""
+    path = find_run(folder)
+    config, data = read_config(path), _read(path, "data.json")
+    rows = {
+        "run": str(path.resolve()),
+        "model": f"{config.name} (preset {config.preset})",
+        "condition, horizon": f"{config.window.condition}, {config.window.horizon} frames",
+        "data": f"{data['source'] or data['generator'] or 'arrays'}, hash {data['hash'][:12]}",
+        "systems": ", ".join(f"{count} {name}" for name, count in data["systems"].items()),
+        "objects": str(data["objects"]),
+    }
+    epochs = read_metrics(path)
+    if epochs:
+        best = min(epochs, key=lambda row: float(row["val_mse"]))
+        rows["trained"] = f"{len(epochs)} of {config.training.epochs} epochs"
+        rows["time"] = f"{epochs[-1]['seconds'] / 60:.1f} minutes"
+        rows["best validation error"] = f"{best['val_mse']:.3e} at epoch {best['epoch']}"
+    rows["calibrated"] = "yes" if (path / "calibration.json").exists() else "no"
+    return rows
+
+
+def read_config(path: Path) -> RunConfig:
+    """The settings of a run."""
+    return validated(RunConfig, _read(path, "config.json"), str(path / "config.json"))
+
+
+def _read(path: Path, name: str) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads((path / name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"cannot read {path / name}: {error}. Expected the file that pgode train wrote there. "
+            f"Restore it, or train again."
+        ) from None
+    return content
+
+
+def _weights(path: Path) -> Path:
+    """The weights to forecast with: those that were best on validation."""
+    for name in ("model.safetensors", "checkpoints/best.safetensors", "checkpoints/last.safetensors"):
+        if (path / name).exists():
+            return path / name
+    raise InputError(
+        f"{path} has no trained weights yet. Expected checkpoints/best.safetensors, which the "
+        f"first epoch writes. Continue the run with pgode train --resume {path}."
+    )
+
+
+def _is_model(key: str) -> bool:
+    return key.startswith("model.")
+
+
+def _frames(times: list[float], frame: float) -> np.ndarray:
+    frames = np.asarray(times, dtype=np.float64) / frame
+    if len(frames) == 0 or not np.isfinite(frames).all() or (frames <= 0).any():
+        raise InputError(
+            f"cannot forecast at the times {times}. Expected finite times after the last "
+            f"observation, each above 0. Correct them."
+        )
+    if (np.diff(frames) <= 0).any():
+        raise InputError(
+            f"the times {times} do not increase. Expected each later than the one before. Sort "
+            f"them and drop repeats."
+        )
+    return frames

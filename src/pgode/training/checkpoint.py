@@ -1,0 +1,94 @@
+"""Checkpoints: tensors in safetensors, the rest in its header as JSON. Nothing is pickled."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from pgode.errors import InputError
+from pgode.files import replacing
+
+FORMAT = 1
+
+
+@dataclass
+class Progress:
+    """Where training stands; with the tensors, all that is needed to go on to the same numbers.
+
+    Random numbers are drawn from seeds made of (seed, epoch, step), so no generator's state needs
+    to be kept. `sums` are the loss terms of the epoch so far.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    best: float = float("inf")
+    best_epoch: int = -1
+    finished: bool = False
+    sums: dict[str, float] = field(default_factory=dict)
+
+
+def save_checkpoint(
+    path: Path, model: nn.Module, optimisers: dict[str, torch.optim.Optimizer], progress: Progress
+) -> None:
+    """Write model, optimisers and progress in one file, in one step."""
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    for name, optimiser in optimisers.items():
+        for index, state in optimiser.state_dict()["state"].items():
+            for key, value in state.items():
+                tensors[f"{name}.{index}.{key}"] = torch.as_tensor(value)
+    values = {**vars(progress), "best": None if progress.best == float("inf") else progress.best}
+    header = {"format": str(FORMAT), "progress": json.dumps(values)}
+    with replacing(path) as temporary:
+        save_file({k: v.contiguous() for k, v in tensors.items()}, str(temporary), header)
+
+
+def load_checkpoint(
+    path: Path,
+    model: nn.Module,
+    optimisers: dict[str, torch.optim.Optimizer] | None = None,
+) -> Progress:
+    """Read a checkpoint back into a model, and into its optimisers where training goes on."""
+    tensors, header = read_tensors(path)
+    load_model(model, {k[6:]: v for k, v in tensors.items() if k.startswith("model.")}, path)
+    for name, optimiser in (optimisers or {}).items():
+        state: dict[int, dict[str, Tensor]] = {}
+        for key, value in tensors.items():
+            if key.startswith(f"{name}."):
+                _, index, field_name = key.split(".")
+                state.setdefault(int(index), {})[field_name] = value
+        optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
+    values: dict[str, Any] = json.loads(header.get("progress", "{}"))
+    if values.get("best", 0) is None:
+        values["best"] = float("inf")
+    return Progress(**values)
+
+
+def load_model(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+    """Copy weights into a model, which must have exactly these."""
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        detail = " ".join(str(error).split())
+        raise InputError(
+            f"the weights in {path} do not fit the model its config describes: {detail}. Expected "
+            f"a run folder as pgode wrote it. Restore config.json and the checkpoint together."
+        ) from None
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """All tensors of a safetensors file, and its header's words."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            return {key: file.get_tensor(key) for key in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise InputError(
+            f"cannot read the checkpoint {path}: {error}. Expected a safetensors file that pgode "
+            f"wrote. Use the run's other checkpoint, or train again."
+        ) from None

@@ -1,0 +1,139 @@
+"""Settings of a run: the model's, the windows' and the training's, merged from four places."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field
+
+from pgode.errors import InputError
+from pgode.models.registry import model_class, model_config
+from pgode.settings import Settings, validated
+
+
+class WindowConfig(Settings):
+    """What a model sees and has to forecast, in frames."""
+
+    condition: int = Field(12, ge=1, description="observed frames a forecast starts from")
+    horizon: int = Field(36, ge=1, description="frames that training forecasts")
+    starts: Literal["first", "random"] = Field(
+        "first", description="training windows: at each system's first frame, or at any"
+    )
+
+
+class TrainingConfig(Settings):
+    """How the weights are found."""
+
+    epochs: int = Field(60, ge=1, description="passes over the training systems")
+    batch: int = Field(64, ge=1, description="systems per step")
+    curriculum: tuple[tuple[float, int], ...] = Field(
+        (),
+        description="(share, horizon) pairs: until that share of the epochs, forecast that far",
+    )
+    stretch: float = Field(
+        0.0, ge=0, description="train half of the systems with time up to this much faster or slower"
+    )
+    optimiser: Literal["adamw", "adam"] = Field("adamw", description="Adam with or without decay")
+    learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
+    schedule: Literal["one-cycle", "cosine", "constant"] = Field(
+        "one-cycle", description="how the learning rate moves over all steps"
+    )
+    weight_decay: float = Field(1e-3, ge=0, description="AdamW's decay")
+    clip: float = Field(1.0, gt=0, description="largest gradient norm, relative to the loss scale")
+    adversary_rate: float = Field(5e-4, gt=0, description="learning rate of a model's adversary")
+    patience: int | None = Field(None, ge=1, description="epochs without progress before stopping")
+    seed: int = Field(0, ge=0, description="fixes weights, order of systems and draws")
+    threads: int | None = Field(None, ge=1, description="CPU threads; all cores if not given")
+
+
+class RunConfig(Settings):
+    """Everything that, with the data, determines a run."""
+
+    name: str = Field("pgode", description="the model")
+    preset: str = Field("default", description="the preset the settings started from")
+    model: dict[str, Any] = Field(default_factory=dict, description="the model's own settings")
+    window: WindowConfig = WindowConfig()
+    training: TrainingConfig = TrainingConfig()
+
+
+def run_config(
+    name: str = "pgode",
+    preset: str = "default",
+    file: Path | None = None,
+    changes: dict[str, Any] | None = None,
+) -> RunConfig:
+    """Merge a preset, a YAML file and single changes ("model.prototypes": 5), later ones winning."""
+    content: dict[str, Any] = _preset(name, preset)
+    if file is not None:
+        content = _merged(content, _read(file))
+    for key, value in (changes or {}).items():
+        content = _merged(content, _nested(key, value))
+    content = {**content, "name": content.get("name", name), "preset": preset}
+    checked = validated(RunConfig, content, "config")
+    settings = model_config(checked.name, checked.model).model_dump()
+    return checked.model_copy(update={"model": settings})
+
+
+def parse_changes(pairs: list[str]) -> dict[str, Any]:
+    """Turn `--set model.prototypes=5` words into keys and YAML values."""
+    changes = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise InputError(
+                f'--set {pair} is not of the form key=value. Expected, for instance, '
+                f"--set model.prototypes=5."
+            )
+        changes[key] = _yaml(value, f"--set {pair}")
+    return changes
+
+
+def _preset(name: str, preset: str) -> dict[str, Any]:
+    presets = model_class(name).presets
+    if preset not in presets:
+        raise InputError(
+            f'the model "{name}" has no preset "{preset}". Expected one of {", ".join(presets)}.'
+        )
+    return dict(presets[preset])
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot read the config {file}: {error}. Expected a YAML file. Correct the path."
+        ) from None
+    content = _yaml(text, str(file))
+    if not isinstance(content, dict):
+        raise InputError(
+            f"the config {file} holds {type(content).__name__}, not keys and values. Expected "
+            f"groups such as model, window and training. See pgode train --help."
+        )
+    return content
+
+
+def _yaml(text: str, source: str) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(
+            f"{source} is not valid YAML: {' '.join(str(error).split())}. Correct it there."
+        ) from None
+
+
+def _nested(key: str, value: Any) -> dict[str, Any]:
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    nested: dict[str, Any] = value
+    return nested
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """`above` over `below`, group by group."""
+    result = dict(below)
+    for key, value in above.items():
+        old = result.get(key)
+        both = isinstance(old, dict) and isinstance(value, dict)
+        result[key] = _merged(old, value) if both else value
+    return result

@@ -1,0 +1,135 @@
+"""What a user sees while training: loss terms, validation error, time left."""
+
+import sys
+from types import TracebackType
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bars
+
+from pgode.training.checkpoint import Progress
+
+
+class Display(Protocol):
+    """Told about every step and every epoch."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
+
+    def begin(
+        self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
+    ) -> None:
+        """Training starts or goes on."""
+
+    def step(self, progress: Progress, terms: dict[str, float]) -> None:
+        """A step is done."""
+
+    def epoch(self, progress: Progress, row: dict[str, Any]) -> None:
+        """An epoch is done and validated."""
+
+
+class Silent:
+    """Shows nothing (for calls from Python)."""
+
+    def __enter__(self) -> "Silent":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        return None
+
+    def begin(
+        self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
+    ) -> None:
+        """Nothing."""
+
+    def step(self, progress: Progress, terms: dict[str, float]) -> None:
+        """Nothing."""
+
+    def epoch(self, progress: Progress, row: dict[str, Any]) -> None:
+        """Nothing."""
+
+
+class Live(Silent):
+    """A bar with loss terms, validation error and time left; a line per epoch off a terminal."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True)
+        self.bars = Bars(
+            TextColumn("[bold]epoch {task.fields[epoch]}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[terms]}"),
+            TextColumn("[cyan]{task.fields[validation]}"),
+            TextColumn("{task.fields[left]}"),
+            console=self.console,
+            disable=not self.console.is_terminal,
+        )
+
+    def __enter__(self) -> "Live":
+        self.bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.bars.stop()
+        sys.stderr.flush()
+
+    def begin(
+        self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
+    ) -> None:
+        """Lay out the bar."""
+        self.epochs, self.steps = epochs, steps
+        done = progress.epoch * steps + progress.step
+        self.first, self.before = done, progress.seconds
+        validation = f"val {rows[-1]['val_mse']:.3e}" if rows else ""
+        self.task = self.bars.add_task(
+            "",
+            total=epochs * steps,
+            completed=done,
+            epoch=f"{min(progress.epoch + 1, epochs)}/{epochs}",
+            terms="",
+            validation=validation,
+            left="",
+        )
+
+    def step(self, progress: Progress, terms: dict[str, float]) -> None:
+        """Move the bar."""
+        shown = "  ".join(f"{k} {v:.2e}" for k, v in terms.items() if k not in ("total", "mse"))
+        done = progress.epoch * self.steps + progress.step
+        self.bars.update(
+            self.task,
+            completed=done,
+            epoch=f"{progress.epoch + 1}/{self.epochs}",
+            terms=shown or "step skipped: not finite",
+            left=f"{_clock(self._left(progress, done))} left",
+        )
+
+    def epoch(self, progress: Progress, row: dict[str, Any]) -> None:
+        """Show the validation error."""
+        best = " (best)" if progress.best_epoch == progress.epoch else ""
+        self.bars.update(self.task, validation=f"val {row['val_mse']:.3e}{best}")
+        if not self.console.is_terminal:
+            left = _clock(self._left(progress, progress.epoch * self.steps))
+            train = row["train"].get("mse", float("nan"))
+            self.console.print(
+                f"epoch {row['epoch']}/{self.epochs}  train mse {train:.3e}  "
+                f"val mse {row['val_mse']:.3e}{best}  {_clock(row['seconds'])} so far, {left} left",
+                highlight=False,
+            )
+
+    def _left(self, progress: Progress, done: int) -> float:
+        share = max(done - self.first, 1)
+        return (progress.seconds - self.before) / share * (self.epochs * self.steps - done)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

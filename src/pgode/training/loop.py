@@ -1,0 +1,242 @@
+"""The training loop (paper, Algorithm 1), read from top to bottom."""
+
+import math
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from pgode.errors import SolverError, TrainingError
+from pgode.models.forecaster import Forecaster
+from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from pgode.training.config import RunConfig
+from pgode.training.display import Display
+from pgode.training.memory import keep_freed_memory
+from pgode.training.metrics import MetricsLog
+from pgode.training.schedule import learning_rate
+from pgode.training.signals import StopRequest, stop_on_signal
+from pgode.windows import Windows
+
+SAVE_EVERY = 120.0
+"""Seconds of training that a crash may cost at most."""
+
+BAD_STEPS = 5
+"""Steps in a row without a finite gradient after which training gives up."""
+
+
+class Trainer:
+    """Fits one model on windows of the training split; selects on the validation split.
+
+    All randomness of a step comes from a seed made of (seed, epoch, step), so a run that was
+    stopped and resumed at any step ends with the same bits as one that was not.
+    """
+
+    def __init__(
+        self, model: Forecaster, training: Windows, validation: Windows, config: RunConfig, folder: Path
+    ) -> None:
+        self.model, self.config, self.folder = model, config, folder
+        self.training, self.validation = training, validation
+        self.settings = config.training
+        against = {id(parameter) for parameter in model.adversary()}
+        self.parameters = [p for p in model.parameters() if id(p) not in against]
+        self.optimisers = _optimisers(model, self.parameters, config)
+        self.progress = Progress()
+        self.log = MetricsLog(folder)
+
+    @property
+    def last(self) -> Path:
+        """The checkpoint that training continues from."""
+        return self.folder / "checkpoints" / "last.safetensors"
+
+    @property
+    def best(self) -> Path:
+        """The checkpoint with the lowest validation error."""
+        return self.folder / "checkpoints" / "best.safetensors"
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Batches of one pass over the training systems."""
+        return math.ceil(len(self.training) / self.settings.batch)
+
+    def resume(self) -> None:
+        """Continue from the last checkpoint, if there is one."""
+        if self.last.exists():
+            self.progress = load_checkpoint(self.last, self.model, self.optimisers)
+        self.log.rewind(self.progress.epoch)
+
+    def fit(self, display: Display) -> bool:
+        """Train to the end; False if a signal stopped it first (the work so far is saved)."""
+        keep_freed_memory()
+        torch.set_num_threads(self.settings.threads or os.cpu_count() or 1)
+        progress = self.progress
+        with stop_on_signal() as stop, display:
+            display.begin(self.settings.epochs, self.steps_per_epoch, progress, self.log.rows)
+            while progress.epoch < self.settings.epochs and not progress.finished:
+                if not self._epoch(display, stop):
+                    self._save(self.last)
+                    self.log.close()
+                    return False
+            progress.finished = True
+            self._save(self.last)
+        self.log.close()
+        return True
+
+    def _epoch(self, display: Display, stop: StopRequest) -> bool:
+        """The rest of one epoch, validation included; False if asked to stop."""
+        progress, settings = self.progress, self.settings
+        windows, order, starts = self._windows(progress.epoch)
+        began = saved = time.monotonic()
+        bad = 0
+        self.model.train()
+        while progress.step < self.steps_per_epoch:
+            chosen = slice(progress.step * settings.batch, (progress.step + 1) * settings.batch)
+            terms = self._step(windows, order[chosen], starts[chosen])
+            bad = 0 if terms else bad + 1
+            if bad == BAD_STEPS:
+                raise TrainingError(self._diverged())
+            for name, value in terms.items():
+                progress.sums[name] = progress.sums.get(name, 0.0) + value
+            progress.step += 1
+            now = time.monotonic()
+            progress.seconds += now - began
+            began = now
+            display.step(progress, terms)
+            if stop:
+                return False
+            if now - saved > SAVE_EVERY:
+                self._save(self.last)
+                saved = now
+        self._close_epoch(display, began)
+        return True
+
+    def _windows(self, epoch: int) -> tuple[Windows, np.ndarray, np.ndarray]:
+        """An epoch's systems (half of them stretched), their order, and where windows start."""
+        random = np.random.default_rng((self.settings.seed, epoch))
+        windows, count = self.training, len(self.training)
+        order = random.permutation(count)
+        if self.settings.stretch > 0:
+            factors = np.exp(random.uniform(-1, 1, count) * np.log1p(self.settings.stretch))
+            windows = windows.stretched(np.where(random.random(count) < 0.5, factors, 1.0))
+        if self.config.window.starts == "first":
+            return windows, order, np.zeros_like(order)
+        room = np.maximum(windows.frames - windows.condition - self.horizon(epoch) + 1, 1)
+        return windows, order, random.integers(0, room[order])
+
+    def horizon(self, epoch: int) -> int:
+        """Frames that an epoch's steps forecast: short ones first, if there is a curriculum.
+
+        A short forecast costs less and its gradient says more plainly what to change.
+        """
+        for share, horizon in self.settings.curriculum:
+            if epoch < share * self.settings.epochs:
+                return min(horizon, self.training.horizon)
+        return self.training.horizon
+
+    def _step(
+        self, windows: Windows, systems: np.ndarray, starts: np.ndarray
+    ) -> dict[str, float]:
+        """One step of descent, and of the adversary's ascent; no terms if it was not finite."""
+        settings, progress = self.settings, self.progress
+        rate = learning_rate(
+            settings.schedule,
+            settings.learning_rate,
+            progress.epoch * self.steps_per_epoch + progress.step,
+            settings.epochs * self.steps_per_epoch,
+        )
+        for group in self.optimisers["optimiser"].param_groups:
+            group["lr"] = rate
+        torch.manual_seed(_seed(settings.seed, progress.epoch, progress.step))
+        for optimiser in self.optimisers.values():
+            optimiser.zero_grad(set_to_none=True)
+        try:
+            horizon = self.horizon(progress.epoch)
+            losses = self.model.loss(windows.batch(systems, starts, horizon))
+        except SolverError:
+            return {}
+        losses.total.backward()
+        norm = nn.utils.clip_grad_norm_(self.parameters, settings.clip)
+        if not math.isfinite(float(norm)) or not math.isfinite(float(losses.total.detach())):
+            return {}
+        for optimiser in self.optimisers.values():
+            optimiser.step()
+        terms = {name: float(value.detach()) for name, value in losses.terms.items()}
+        return {"total": float(losses.total.detach()), **terms}
+
+    def _close_epoch(self, display: Display, began: float) -> None:
+        """Validate, log, keep the best weights, and save."""
+        progress = self.progress
+        error = self.validation_error()
+        progress.seconds += time.monotonic() - began
+        steps = self.steps_per_epoch
+        rate = self.optimisers["optimiser"].param_groups[0]["lr"]
+        row: dict[str, Any] = {
+            "epoch": progress.epoch + 1,
+            "train": {name: value / steps for name, value in progress.sums.items()},
+            "val_mse": error,
+            "lr": rate,
+            "seconds": progress.seconds,
+        }
+        progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
+        if error < progress.best:
+            progress.best, progress.best_epoch = error, progress.epoch
+            self._save(self.best)
+        patience = self.settings.patience
+        if patience is not None and progress.epoch - progress.best_epoch >= patience:
+            progress.finished = True
+        self._save(self.last)
+        self.log.add(row)
+        display.epoch(progress, row)
+
+    @torch.no_grad()
+    def validation_error(self) -> float:
+        """Mean squared error of the mean forecast over the validation split."""
+        self.model.eval()
+        total = count = 0.0
+        for batch in self.validation.batches(self.settings.batch):
+            mean = self.model.forecast(batch, batch.target_times).mean
+            known = batch.targets_observed
+            total += float((mean - batch.targets).square()[known].double().sum())
+            count += float(known.sum())
+        self.model.train()
+        return total / max(count, 1.0)
+
+    def _save(self, path: Path) -> None:
+        save_checkpoint(path, self.model, self.optimisers, self.progress)
+
+    def _diverged(self) -> str:
+        return (
+            f"training stopped at epoch {self.progress.epoch + 1}, step {self.progress.step + 1}: "
+            f"{BAD_STEPS} steps in a row had no finite loss or gradient. Expected a loss that "
+            f"falls. Lower training.learning_rate or training.clip, or make solver steps smaller "
+            f"(model.solver.step); the last finite state is in {self.last}."
+        )
+
+
+def _optimisers(
+    model: Forecaster, parameters: list[nn.Parameter], config: RunConfig
+) -> dict[str, torch.optim.Optimizer]:
+    """One that descends, and one that ascends for the adversary if the model has one.
+
+    Losses are squared errors, whose gradients become far smaller than Adam's usual epsilon.
+    """
+    settings = config.training
+    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
+    decay = settings.weight_decay if settings.optimiser == "adamw" else 0.0
+    found: dict[str, torch.optim.Optimizer] = {
+        "optimiser": kind(parameters, settings.learning_rate, eps=1e-12, weight_decay=decay)
+    }
+    against = list(model.adversary())
+    if against:
+        found["adversary"] = torch.optim.Adam(
+            against, settings.adversary_rate, eps=1e-12, maximize=True
+        )
+    return found
+
+
+def _seed(*parts: int) -> int:
+    """One seed for a step, from the run's seed, the epoch and the step."""
+    return int(np.random.SeedSequence(parts).generate_state(1, np.uint64)[0] >> 1)

@@ -1,0 +1,39 @@
+"""Turning an interrupt into a request that the loop answers after its current step."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class StopRequest:
+    """Becomes true when the process is asked to stop. A second interrupt stops at once."""
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+
+    def __bool__(self) -> bool:
+        return self.signal is not None
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        """Note the signal; the work in hand is finished and saved first."""
+        if self.signal is not None:
+            raise KeyboardInterrupt
+        self.signal = number
+
+
+@contextmanager
+def stop_on_signal() -> Iterator[StopRequest]:
+    """Catch SIGINT and SIGTERM inside the block (only the main thread can)."""
+    request = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield request
+        return
+    wanted = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, request.receive) for number in wanted]
+    try:
+        yield request
+    finally:
+        for number, handler in zip(wanted, before, strict=True):
+            signal.signal(number, handler)

@@ -1,0 +1,180 @@
+"""Headless Chromium through its DevTools pipe: what a person would see, click and read.
+
+The pipe (messages that end in a zero byte, on file descriptors 3 and 4) needs no port and no
+package.
+"""
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",  # containers and CI run as root, where the sandbox cannot start
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--remote-debugging-pipe",
+)
+PATIENCE = 60.0
+
+
+class Chromium:
+    """One page in one browser. Errors of its console and requests it made are collected."""
+
+    def __init__(self, width: int = 1300, height: int = 900, scheme: str = "light") -> None:
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        self._size, self._scheme = (width, height), scheme
+        self._count, self._buffer, self._session = 0, b"", ""
+
+    def __enter__(self) -> "Chromium":
+        binary = next((found for name in NAMES if (found := shutil.which(name))), None)
+        assert binary is not None, f"none of {', '.join(NAMES)} is on PATH: run make test-browser"
+        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        read_end, self._write = os.pipe()
+        self._read, write_end = os.pipe()
+        command = [binary, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
+        # A shell puts the pipe where the browser looks: no code runs between fork and exec.
+        script = f'exec 3<&{read_end} 4>&{write_end} && exec "$@"'
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", script, "sh", *command],
+            pass_fds=(read_end, write_end),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(read_end)
+        os.close(write_end)
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+        self.resize(*self._size)
+        self.scheme(self._scheme)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._session = ""
+        try:
+            self.call("Browser.close")
+        finally:
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            os.close(self._read)
+            os.close(self._write)
+            self._profile.cleanup()
+
+    def open(self, path: Path) -> None:
+        """Load a file and wait until its script says it is ready."""
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        self.wait("document.documentElement?.dataset.ready === 'true'")
+
+    def resize(self, width: int, height: int) -> None:
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+
+    def scheme(self, name: str) -> None:
+        feature = {"name": "prefers-color-scheme", "value": name}
+        self.call("Emulation.setEmulatedMedia", features=[feature])
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page; promises are waited for."""
+        answer = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def wait(self, condition: str) -> None:
+        until = time.monotonic() + PATIENCE
+        while not self.run(condition):
+            assert time.monotonic() < until, f"{condition} did not come true; {self.problems}"
+            time.sleep(0.05)
+
+    def press(self, key: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **KEYS.get(key, {}))
+
+    def move(self, x: float, y: float) -> None:
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, x: float, y: float) -> None:
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def screenshot(self, path: Path) -> None:
+        """The whole page, not only what is in the window."""
+        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(shot["data"]))
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        self._count += 1
+        message = {"id": self._count, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        until = time.monotonic() + PATIENCE
+        while True:
+            answer = self._receive(until, method)
+            if answer.get("id") == self._count:
+                assert "error" not in answer, f"{method}: {answer['error']}"
+                return answer.get("result", {})
+            self._note(answer)
+
+    def _note(self, event: dict[str, Any]) -> None:
+        parameters = event.get("params", {})
+        match event.get("method"):
+            case "Runtime.exceptionThrown":
+                self.problems.append(json.dumps(parameters["exceptionDetails"]))
+            case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "warning", "assert"):
+                self.problems.append(json.dumps(parameters["args"]))
+            case "Log.entryAdded" if parameters["entry"]["level"] in ("error", "warning"):
+                self.problems.append(parameters["entry"]["text"])
+            case "Network.requestWillBeSent":
+                self.requests.append(parameters["request"]["url"])
+
+    def _receive(self, until: float, method: str) -> dict[str, Any]:
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._read], [], [], max(until - time.monotonic(), 0))
+            assert ready, f"Chromium did not answer {method} within {PATIENCE:.0f} s"
+            piece = os.read(self._read, 1 << 20)
+            assert piece, f"Chromium ended before it answered {method}"
+            self._buffer += piece
+        message, self._buffer = self._buffer.split(b"\0", 1)
+        found: dict[str, Any] = json.loads(message)
+        return found
+
+
+KEYS: dict[str, dict[str, Any]] = {
+    "ArrowRight": {"windowsVirtualKeyCode": 39},
+    "ArrowLeft": {"windowsVirtualKeyCode": 37},
+    "Home": {"windowsVirtualKeyCode": 36},
+    "End": {"windowsVirtualKeyCode": 35},
+}
