@@ -22,8 +22,8 @@ TORCH_FLAGS ?=
 
 # What `make demo` gives to each command. It stays within a few minutes on two cores.
 DEMO := demo
-DEMO_SIMULATE ?=
-DEMO_TRAIN ?= --preset default --horizon 36
+DEMO_SIMULATE ?= --train 400 --val 60 --test 100 --ood 100
+DEMO_TRAIN ?= --epochs 14 --set model.width=64
 DEMO_EVALUATE ?=
 # For instance `make test PYTEST_FLAGS="-n 2"`, or PYTEST_FLAGS="-k solver".
 PYTEST_FLAGS ?=
@@ -36,6 +36,7 @@ demo: $(STAMP)  ## Simulate Springs, train, evaluate, and write a report, as a u
 	$(BIN)/pgode simulate springs -o $(DEMO)/springs.nc $(DEMO_SIMULATE)
 	$(BIN)/pgode train $(DEMO)/springs.nc -o $(DEMO)/run $(DEMO_TRAIN)
 	$(BIN)/pgode evaluate $(DEMO)/run $(DEMO_EVALUATE)
+	$(BIN)/pgode forecast $(DEMO)/run $(DEMO)/springs.nc -o $(DEMO)/forecast.nc
 	$(BIN)/pgode report $(DEMO)/run
 
 # One after the other even under `make -j`: they share the cores, and the first failure ends it.

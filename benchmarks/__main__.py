@@ -22,7 +22,8 @@ from benchmarks import (
     startup,
     training_speed,
 )
-from pgode.files import write_json, write_text, writable_folder
+from benchmarks.training_step import BATCH, HORIZON
+from pgode.files import writable_folder, write_json, write_text
 
 Benchmark = tuple[Callable[[], Found], Callable[[Found], list[Figure]]]
 
@@ -35,11 +36,12 @@ def simulator_figures(found: Found) -> list[Figure]:
 
 def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
     """Every benchmark by name, in the order they run."""
-    small = {"systems": 32, "horizon": 6} if quick else {}
-    plain = {"share": 16, "whole": False, "repeats": 3} if quick else {}
+    systems, horizon = (32, 6) if quick else (BATCH, HORIZON)
 
     def training(kind: str) -> Callable[[], Found]:
-        return lambda: training_speed.run(kind, threads=threads, **small, **plain)
+        return lambda: training_speed.run(
+            kind, systems, horizon, threads, share=16 if quick else 64, whole=not quick
+        )
 
     return {
         "startup": (startup.run, startup.figures),
@@ -47,7 +49,7 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
         "simulator": (simulator.run, simulator_figures),
         "training_speed": (training("springs"), training_speed.figures),
         "training_speed_charged": (training("charged"), training_speed.figures),
-        "memory": (lambda: memory.run(threads=threads, **small), memory.figures),
+        "memory": (lambda: memory.run(systems, horizon, threads), memory.figures),
         "scaling": (scaling.run, scaling.figures),
     }
 
@@ -120,10 +122,8 @@ def _flat(numbers: Found, before: str = "") -> list[tuple[str, str]]:
         if isinstance(value, dict):
             rows += _flat(value, f"{before}{key}, ")
         elif isinstance(value, list):
-            words = [
-                ", ".join(f"{k} {v}" for k, v in x.items()) if isinstance(x, dict) else str(x)
-                for x in value
-            ]
+            each = [_flat(x) if isinstance(x, dict) else [(str(x), "")] for x in value]
+            words = [", ".join(f"{k} {v}".strip() for k, v in pairs) for pairs in each]
             rows.append((before + key, "; ".join(words)))
         elif key != "benchmark":
             rows.append((before + key, str(value)))

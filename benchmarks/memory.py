@@ -15,8 +15,6 @@ import torch
 
 from benchmarks import Figure, Found
 from benchmarks.training_step import BATCH, EPOCH, HORIZON, Training, fresh_model, training_systems
-from pgode.models.pgode import PGODEConfig
-from pgode.ode import SolverConfig
 from pgode.training.memory import keep_freed_memory
 
 ROOT = Path(__file__).parents[1]
@@ -42,8 +40,8 @@ def measure(recompute: bool, systems: int, horizon: int, threads: int, steps: in
     imported = peak_bytes()
     keep_freed_memory()
     data = training_systems("springs", max(EPOCH, systems), horizon)
-    config = PGODEConfig(solver=SolverConfig(recompute=recompute))
-    training = Training(fresh_model(data, config), data)
+    model = fresh_model(data, {"solver": {"recompute": recompute}})
+    training = Training(model, data)
     prepared = peak_bytes()
     for _ in range(steps):
         training.step(systems, horizon)

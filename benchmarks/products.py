@@ -38,7 +38,7 @@ class Product:
         return 2 * rows * inner * columns * (batch[0] if batch else 1)
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Notes every matrix product that runs under it, in the backward pass too.
 
     Products of a row with a column are left out: they are sums, not what a machine's
@@ -46,7 +46,7 @@ class Recorder(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.products: list[Product] = []
 
     def __torch_dispatch__(

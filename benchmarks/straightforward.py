@@ -13,51 +13,53 @@ where an ordinary version does:
 What any version would write alike (posterior, gate, kinematics, losses) is inherited.
 """
 
+from dataclasses import fields, replace
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torchdiffeq import odeint_adjoint
 
+from pgode.graph import Graph
 from pgode.models.pgode import PGODE, PGODEConfig
 from pgode.models.pgode.gates import Contexts
 from pgode.models.pgode.messages import Relation
-from pgode.nn.encoder import TemporalGraphEncoder
-from pgode.nn.time_embedding import time_embedding
 from pgode.normaliser import Normaliser
 from pgode.ode import Solution
 from pgode.windows import Batch
 
 
-class EdgeListEncoder(TemporalGraphEncoder):
-    """The encoder of Eq. 3-5 with attention per edge."""
+class EdgeListGraph(Graph):
+    """The same graph, with the encoders' sums over neighbours written per edge."""
 
-    def forward(self, batch: Batch) -> Float[Tensor, "objects width"]:
-        """One context vector per object."""
-        history = batch.history
-        owner, frame = history.node_object, history.node_frame
-        receivers, senders = history.graph.receivers, history.graph.senders.long()
-        known = batch.observed[owner, frame].to(batch.states.dtype)
-        h = self.embed(torch.cat([batch.states[owner, frame] * known, known], dim=-1))
-        embedded = time_embedding(batch.times[batch.system[owner], frame], self.width)
+    @classmethod
+    def of(cls, graph: Graph) -> "EdgeListGraph":
+        """View a graph as an edge list."""
+        return cls(**{field.name: getattr(graph, field.name) for field in fields(graph)})
 
-        weights = history.graph.weights / self.width**0.5
-        if self.share:
-            spatial = (~history.temporal).to(weights.dtype)
-            degree = spatial.new_zeros(len(h)).index_add(0, receivers, spatial).clamp(min=1)
-            weights = torch.where(history.temporal, weights, weights / degree[receivers])
+    def neighbour_sum(
+        self,
+        receive: Float[Tensor, "rows channels"],
+        send: Float[Tensor, "columns channels"],
+        edge: Float[Tensor, "attributes channels"],
+    ) -> Float[Tensor, "rows channels"]:
+        """sum_j relu(receive_i + send_j + attributes_ij edge)."""
+        receivers, senders = self.receivers, self.senders.long()
+        messages = torch.relu(receive[receivers] + send[senders] + self.attributes @ edge)
+        return torch.zeros_like(receive).index_add(0, receivers, messages)
 
-        for norm, query, key, value in zip(
-            self.norms, self.query, self.key, self.value, strict=True
-        ):
-            x = norm(h) + embedded
-            q, k, v = query(x), key(x), value(x)
-            scores = (q[receivers] * k[senders]).sum(-1) * weights
-            messages = scores.unsqueeze(-1) * v[senders]
-            h = h + nn.functional.silu(torch.zeros_like(v).index_add(0, receivers, messages))
-
-        summary = nn.functional.silu(self.summary(h + embedded))
-        total = summary.new_zeros(batch.objects, self.width).index_add(0, owner, summary)
-        return total / torch.bincount(owner, minlength=batch.objects).clamp(min=1).unsqueeze(1)
+    def attend(
+        self,
+        query: Float[Tensor, "rows width"],
+        key: Float[Tensor, "columns width"],
+        value: Float[Tensor, "columns channels"],
+        weights: Float[Tensor, " edges"],
+    ) -> Float[Tensor, "rows channels"]:
+        """sum_j weights_ij (query_i . key_j) value_j."""
+        receivers, senders = self.receivers, self.senders.long()
+        scores = (query[receivers] * key[senders]).sum(-1) * weights
+        messages = scores.unsqueeze(-1) * value[senders]
+        return torch.zeros_like(value).index_add(0, receivers, messages)
 
 
 class Prototype(nn.Module):
@@ -92,11 +94,15 @@ class EdgeListPrototypes(nn.Module):
         self.prototypes = nn.ModuleList(Prototype(inputs, width, attributes) for _ in range(count))
 
     def forward(
-        self, z: Float[Tensor, "objects inputs"], gate: Float[Tensor, "objects count"], batch: Batch
+        self,
+        z: Float[Tensor, "objects inputs"],
+        gate: Float[Tensor, "objects count"],
+        receivers: Int[Tensor, " edges"],
+        senders: Int[Tensor, " edges"],
+        attributes: Float[Tensor, "edges attributes"],
     ) -> Float[Tensor, "objects width"]:
         """The mixed output of all prototypes."""
-        edges = (batch.graph.receivers, batch.graph.senders.long(), batch.graph.attributes)
-        outputs = [prototype(z, *edges) for prototype in self.prototypes]
+        outputs = [p(z, receivers, senders, attributes) for p in self.prototypes]
         return (torch.stack(outputs, dim=1) * gate.unsqueeze(-1)).sum(1)
 
 
@@ -105,14 +111,15 @@ class Straightforward(PGODE):
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
-        encoder = (len(normaliser.features), config.width, config.encoder_layers)
-        norm, share = config.encoder_norm, config.encoder_share
-        self.object_encoder = EdgeListEncoder(*encoder, normalise=norm, share=share)
-        self.system_encoder = EdgeListEncoder(*encoder, normalise=norm, share=share)
         del self.dynamics
         self.mixed = EdgeListPrototypes(
             self.state.inputs, config.width, config.prototypes, len(normaliser.edge_attributes)
         )
+
+    def encode(self, batch: Batch) -> Contexts:
+        """Our encoders, on an edge list."""
+        graph = EdgeListGraph.of(batch.history.graph)
+        return super().encode(replace(batch, history=replace(batch.history, graph=graph)))
 
     def solve(
         self,
@@ -125,7 +132,8 @@ class Straightforward(PGODE):
         if not bool((times == times[0]).all()):
             raise ValueError("the straightforward version needs the same times in every system")
         gate = self.gate(contexts, batch)
-        derivative = self.state.derivative(lambda z: self.mixed(z, gate, batch))
+        edges = (batch.graph.receivers, batch.graph.senders.long(), batch.graph.attributes)
+        derivative = self.state.derivative(lambda z: self.mixed(z, gate, *edges))
         grid = torch.cat([times.new_zeros(1), times[0] * self.config.frame_time])
         # The gate is made outside the derivative: unless it is named, the adjoint method gives it
         # no gradient and it never learns.

@@ -3,6 +3,8 @@
 Paper size: 1000 systems of 10 objects, condition 12, horizon 36, K = 5, d = 128, batch 256.
 """
 
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -22,10 +24,10 @@ def training_systems(kind: str, systems: int, horizon: int = HORIZON) -> Traject
     return simulate(kind, objects=OBJECTS, frames=frames, train=systems, val=0, test=0, ood=0)
 
 
-def fresh_model(data: Trajectories, config: PGODEConfig | None = None) -> PGODE:
-    """PGODE of the default preset with fresh weights, always the same ones."""
+def fresh_model(data: Trajectories, changes: dict[str, Any] | None = None) -> PGODE:
+    """PGODE of the default preset, or with some settings changed; always the same weights."""
     torch.manual_seed(0)
-    return PGODE(config or PGODEConfig(), Normaliser.fit(data))
+    return PGODE(PGODEConfig.model_validate(changes or {}), Normaliser.fit(data))
 
 
 class Training:

@@ -1,4 +1,4 @@
-"""The graph type and its three sums: values, gradients, threads, and what torch asks of operators."""
+"""The graph type and its three sums: values, gradients, threads, promises to torch."""
 
 from collections.abc import Callable
 

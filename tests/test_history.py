@@ -2,12 +2,12 @@
 
 import numpy as np
 import torch
+from tests.small_systems import CONDITION, HORIZON, uneven
 
 from pgode.history import History
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Trajectories
 from pgode.windows import Windows
-from tests.small_systems import CONDITION, HORIZON, uneven
 
 Node = tuple[int, int]
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.small_systems import FEATURES, arrays, uneven
 
 from pgode.errors import InputError
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Edges, Trajectories
-from tests.small_systems import FEATURES, arrays, uneven
 
 
 def build(states, times=None, **options) -> Trajectories:

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from tests.small_systems import CONDITION, FRAMES, HORIZON, OBJECTS, arrays, uneven
 from torch.testing import assert_close
 
 from pgode.errors import InputError
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Trajectories
 from pgode.windows import Batch, Windows
-from tests.small_systems import CONDITION, FRAMES, HORIZON, OBJECTS, arrays, uneven
 
 
 @pytest.fixture

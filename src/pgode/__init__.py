@@ -28,7 +28,21 @@ _WHERE = {
     "write": "pgode.io",
 }
 
-__all__ = ["__version__", *_WHERE]  # noqa: PLE0604
+__all__ = [
+    "Edges",
+    "Forecasts",
+    "InputError",
+    "PgodeError",
+    "Run",
+    "Trajectories",
+    "__version__",
+    "open_run",
+    "read",
+    "resume",
+    "simulate",
+    "train",
+    "write",
+]
 
 if TYPE_CHECKING:
     from pgode.api import open_run, resume, train

@@ -2,7 +2,7 @@
 
 
 class PgodeError(Exception):
-    """Base of every error whose message says what is wrong, where, what was expected, and the fix."""
+    """Base of errors whose message says what is wrong, where, what was expected, and the fix."""
 
 
 class InputError(PgodeError, ValueError):

@@ -117,7 +117,9 @@ def _labelled(
             "times": (("system", "time"), times, {"units": windows.normaliser.time_units}),
             "split": observed.dataset["split"],
         },
-        coords={name: observed.dataset[name] for name in ("feature", "feature_role", "feature_units")},
+        coords={
+            name: observed.dataset[name] for name in ("feature", "feature_role", "feature_units")
+        },
         attrs={
             "title": "forecast",
             "observed_hash": observed.hash,

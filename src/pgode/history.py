@@ -66,7 +66,7 @@ def build_history(
     node_object, node_frame = np.nonzero(seen)
     receivers = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(offsets))
     return History(
-        graph=Graph.from_edges(receivers, columns, values[:, None], nodes),
+        graph=Graph.from_edges(receivers, columns, np.stack([values, temporal], 1), nodes),
         temporal=torch.from_numpy(temporal),
         node_object=torch.from_numpy(node_object),
         node_frame=torch.from_numpy(node_frame),

@@ -1,17 +1,19 @@
 """A run folder: everything about one trained model, enough to continue, evaluate or share it."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 
 from pgode.errors import InputError
 from pgode.evaluation import Calibration, evaluate, predict
 from pgode.evaluation.calibration import DRAWS
-from pgode.files import write_json
+from pgode.files import replacing, write_json
 from pgode.forecasts import Forecasts, forecast_future
 from pgode.models import Forecaster, build_model, model_config
 from pgode.normaliser import Normaliser
@@ -24,6 +26,8 @@ from pgode.trajectories import Trajectories
 from pgode.windows import Windows
 
 PRETRAINED = Path(__file__).parent / "pretrained"
+
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True)
@@ -42,7 +46,7 @@ class Run:
         """Open a run folder, or a model that comes with the package (springs-10), by name."""
         path = find_run(folder)
         config = read_config(path)
-        normaliser = Normaliser.from_json(_read(path, "normaliser.json"))
+        normaliser = _read(path, "normaliser.json", Normaliser.from_json)
         model = build_model(config.name, model_config(config.name, config.model), normaliser)
         if model.trainable:
             weights = _weights(path)
@@ -50,16 +54,24 @@ class Run:
             stripped = {k.removeprefix("model."): v for k, v in tensors.items() if _is_model(k)}
             load_model(model, stripped, weights)
         model.eval()
-        calibrated = path / "calibration.json"
-        calibration = None
-        if calibrated.exists():
-            calibration = Calibration.from_json(_read(path, "calibration.json"))
-        return cls(path, config, normaliser, model, _read(path, "data.json"), calibration)
+        calibrated = (path / "calibration.json").exists()
+        calibration = _read(path, "calibration.json", Calibration.from_json) if calibrated else None
+        return cls(path, config, normaliser, model, _read_data(path), calibration)
 
     @property
     def epochs(self) -> list[dict[str, Any]]:
         """The log of the training, one row per epoch."""
         return read_metrics(self.folder)
+
+    def fitting(self, data: Trajectories, source: str = "the given data") -> Trajectories:
+        """Data the model can read: features as trained, and the trained parameters by name.
+
+        A forecast does not need parameters, so those that the data lack are unknown (NaN).
+        """
+        self.normaliser.check(data, source)
+        missing = {"parameters": np.nan, "parameter_units": ""}
+        names = list(self.normaliser.parameters)
+        return Trajectories(data.dataset.reindex(parameter=names, fill_value=missing))
 
     def forecast(
         self,
@@ -76,7 +88,8 @@ class Run:
         `until` counts frames (the trained horizon if not given); `times` are instead times after
         the last observation, in the data's own unit.
         """
-        self.normaliser.check(observed, source)
+        observed = self.fitting(observed, source)
+        _check_draws(samples, seed)
         if until is not None and times is not None:
             raise InputError(
                 "both a number of frames (until) and times were given. Expected one of them. "
@@ -84,7 +97,11 @@ class Run:
             )
         frames = np.arange(1, (until or self.config.window.horizon) + 1, dtype=np.float64)
         if until is not None and until < 1:
-            raise InputError(f"cannot forecast {until} frames. Expected at least 1.")
+            raise InputError(
+                f"cannot forecast until frame {until}. Expected a number of frames after the last "
+                f"observed one, at least 1. Leave it out for the trained horizon of "
+                f"{self.config.window.horizon}."
+            )
         if times is not None:
             frames = _frames(times, self.normaliser.frame)
         return forecast_future(
@@ -108,7 +125,8 @@ class Run:
         source: str = "the given data",
     ) -> dict[str, Any]:
         """Score the forecasts of each split's first windows, beside the naive ones."""
-        self.normaliser.check(data, source)
+        data = self.fitting(data, source)
+        _check_draws(samples, seed)
         there = [name for name in ("test", "ood") if (data.split == name).any()]
         trained = self.config.window.horizon
         usual = [h for h in (12, 24, 36) if h <= trained] or [trained]
@@ -151,9 +169,9 @@ def train(
     config = config.model_copy(
         update={"model": model_config(config.name, config.model).model_dump(mode="json")}
     )
-    Windows(training, Normaliser.fit(training), config.window.condition, 1)  # refuse bad data first
-    path.mkdir(parents=True, exist_ok=True)
-    write_json(path / "normaliser.json", Normaliser.fit(training).to_json())
+    normaliser = Normaliser.fit(training)
+    _try_out(data, normaliser, config)
+    write_json(path / "normaliser.json", normaliser.to_json())
     write_json(path / "data.json", describe(data, source))
     write_json(path / "config.json", config.model_dump(mode="json"))
     return _continue(path, data, display)
@@ -164,25 +182,24 @@ def resume(
 ) -> Run | None:
     """Continue a run that was stopped, to the same numbers as if it had not been."""
     path = find_run(folder)
-    known = _read(path, "data.json")["hash"]
+    known = _read_data(path)["hash"]
     if data.hash != known:
         raise InputError(
             f"{source or 'the given data'} is not what {path} was trained on: its hash is "
-            f"{data.hash[:12]}, that of the run {known[:12]}. Expected the same data. Give that "
-            f"file with --data, or start a new run."
+            f"{data.hash[:12]}, that of the run {known[:12]}. Expected the same data. Name "
+            f"that file: pgode train DATA --resume {path}, or start a new run."
         )
     return _continue(path, data, display)
 
 
 def _continue(path: Path, data: Trajectories, display: Display | None) -> Run | None:
     config = read_config(path)
-    normaliser = Normaliser.from_json(_read(path, "normaliser.json"))
+    normaliser = _read(path, "normaliser.json", Normaliser.from_json)
     torch.manual_seed(config.training.seed)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
     window = config.window
     training = Windows(data.split_of("train"), normaliser, window.condition, window.horizon)
-    held_out = data.split_of("val" if (data.split == "val").any() else "train")
-    validation = Windows(held_out, normaliser, window.condition, window.horizon)
+    validation = Windows(_held_out(data), normaliser, window.condition, window.horizon)
     if model.trainable:
         trainer = Trainer(model, training, validation, config, path)
         trainer.resume()
@@ -193,10 +210,49 @@ def _continue(path: Path, data: Trajectories, display: Display | None) -> Run | 
     return Run.open(path)
 
 
+def _held_out(data: Trajectories) -> Trajectories:
+    """The systems to validate on: the training ones if there are no others."""
+    return data.split_of("val" if (data.split == "val").any() else "train")
+
+
+def _try_out(data: Trajectories, normaliser: Normaliser, config: RunConfig) -> None:
+    """Refuse data and settings that cannot work, before anything is written.
+
+    One forecast of one frame shows what no check of single settings does.
+    """
+    condition = config.window.condition
+    for part in (_held_out(data), data.split_of("train")):
+        windows = Windows(part, normaliser, condition, 1)
+        if windows.frames.max() <= condition:
+            raise InputError(
+                f"no system of the split {part.split[0]} has a frame after the condition of "
+                f"{condition}: the longest has {windows.frames.max()} frames. Expected at least "
+                f"one frame to forecast. Give more frames, or set window.condition lower."
+            )
+    model = build_model(config.name, model_config(config.name, config.model), normaliser)
+    batch = windows.batch(np.zeros(1, np.int64), np.zeros(1, np.int64))
+    with torch.no_grad():
+        model.forecast(batch, batch.target_times)
+
+
 def calibrate(run: Run, validation: Windows) -> None:
     """Write the run's calibration from its forecasts of the validation split."""
     found = Calibration.fit(predict(run.model, validation, DRAWS), run.normaliser)
-    write_json(run.folder / "calibration.json", found.to_json())
+    if len(found.frames):
+        write_json(run.folder / "calibration.json", found.to_json())
+
+
+def ship(run: Run, folder: Path | str) -> None:
+    """Copy what forecasting needs (weights, settings, scales, calibration) and no more."""
+    path = Path(folder)
+    tensors = {f"model.{name}": value for name, value in run.model.state_dict().items()}
+    with replacing(path / "model.safetensors") as temporary:
+        save_file(tensors, str(temporary), {"format": "1"})
+    write_json(path / "normaliser.json", run.normaliser.to_json())
+    if run.calibration is not None:
+        write_json(path / "calibration.json", run.calibration.to_json())
+    write_json(path / "data.json", {**run.data, "source": ""})
+    write_json(path / "config.json", run.config.model_dump(mode="json"))
 
 
 def describe(data: Trajectories, source: str) -> dict[str, Any]:
@@ -231,11 +287,12 @@ def find_run(folder: Path | str) -> Path:
 def source_of(folder: Path | str) -> Path:
     """The data file a run was trained on, if it is still where it was."""
     path = find_run(folder)
-    source = _read(path, "data.json")["source"]
+    source = _read_data(path)["source"]
     if not source or not Path(source).exists():
         where = f"from {source}, which is not there now" if source else "on data without a file"
         raise InputError(
-            f"the run {folder} was trained {where}. Expected a data file. Name one with --data."
+            f"the run {folder} was trained {where}. Expected a data file. Name one: --data FILE, "
+            f"or pgode train FILE --resume {folder}."
         )
     return Path(source)
 
@@ -243,7 +300,7 @@ def source_of(folder: Path | str) -> Path:
 def summary(folder: Path | str) -> dict[str, str]:
     """What `pgode info` says about a run."""
     path = find_run(folder)
-    config, data = read_config(path), _read(path, "data.json")
+    config, data = read_config(path), _read_data(path)
     rows = {
         "run": str(path.resolve()),
         "model": f"{config.name} (preset {config.preset})",
@@ -264,29 +321,45 @@ def summary(folder: Path | str) -> dict[str, str]:
 
 def read_config(path: Path) -> RunConfig:
     """The settings of a run."""
-    return validated(RunConfig, _read(path, "config.json"), str(path / "config.json"))
+    return _read(path, "config.json", lambda content: validated(RunConfig, content, ""))
 
 
-def _read(path: Path, name: str) -> dict[str, Any]:
+def _read_data(path: Path) -> dict[str, Any]:
+    """What a run remembers of its data, see `describe`."""
+    keys = ("source", "hash", "generator", "systems", "objects")
+    return _read(path, "data.json", lambda content: {**content, **{k: content[k] for k in keys}})
+
+
+def _read(path: Path, name: str, parsed: Callable[[dict[str, Any]], Content]) -> Content:
+    """A file of a run folder, as what it means."""
     try:
-        content: dict[str, Any] = json.loads((path / name).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        return parsed(json.loads((path / name).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise InputError(
-            f"cannot read {path / name}: {error}. Expected the file that pgode train wrote there. "
+            f"cannot read {path / name}: {detail}. Expected the file that pgode train wrote there. "
             f"Restore it, or train again."
         ) from None
-    return content
 
 
 def _weights(path: Path) -> Path:
     """The weights to forecast with: those that were best on validation."""
-    for name in ("model.safetensors", "checkpoints/best.safetensors", "checkpoints/last.safetensors"):
-        if (path / name).exists():
-            return path / name
+    for name in ("model", "checkpoints/best", "checkpoints/last"):
+        if (found := path / f"{name}.safetensors").exists():
+            return found
     raise InputError(
         f"{path} has no trained weights yet. Expected checkpoints/best.safetensors, which the "
         f"first epoch writes. Continue the run with pgode train --resume {path}."
     )
+
+
+def _check_draws(samples: int, seed: int) -> None:
+    """Numbers of samples and seeds that the generators take."""
+    if samples < 0 or not 0 <= seed < 2**63:
+        raise InputError(
+            f"cannot draw {samples} samples with seed {seed}. Expected 0 or more samples, and a "
+            f"seed from 0 to {2**63 - 1}. Correct them."
+        )
 
 
 def _is_model(key: str) -> bool:

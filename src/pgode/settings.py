@@ -17,13 +17,13 @@ class Settings(BaseModel):
 
 
 def validated(kind: type[Kind], content: dict[str, Any], where: str) -> Kind:
-    """Check `content` against `kind`; `where` names the group of settings in the error."""
+    """Check `content` against `kind`; `where` names its group in the error ("" if it is all)."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         path = [str(part) for part in first["loc"]]
-        key = ".".join([where, *path])
+        key = ".".join([where, *path] if where else path)
         if first["type"] == "extra_forbidden":
             known = _keys(kind, path[:-1])
             close = get_close_matches(path[-1], known, 1)

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from pgode import __version__
+from pgode.errors import InputError
 from pgode.evaluation import predict
 from pgode.evaluation.calibration import DRAWS
 from pgode.evaluation.probabilistic import interval
@@ -20,11 +21,16 @@ def write_run_report(
     run: Run, data: Trajectories, path: Path, *, examples: int, samples: int, seed: int
 ) -> None:
     """Evaluate a run on data and write the HTML report about it."""
+    if examples < 0:
+        raise InputError(
+            f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
+        )
+    data = run.fitting(data)
     evaluation = run.evaluate(data, samples=samples, seed=seed)
     horizon = max(evaluation["horizons"])
     shown = [
         example
-        for split in evaluation["mse"]
+        for split in (evaluation["mse"] if examples else ())
         for example in _examples(run, data.split_of(split), split, horizon, examples, samples, seed)
     ]
     normaliser = run.normaliser

@@ -1,7 +1,6 @@
 """Windows over trajectories: a condition that a model sees, a horizon that it has to forecast."""
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -14,7 +13,6 @@ from pgode.errors import InputError
 from pgode.graph import Graph
 from pgode.history import History, build_history
 from pgode.normaliser import Normaliser
-from pgode.stretching import fractional_frames, stretched_motion, taken
 from pgode.trajectories import Trajectories
 
 __all__ = ["Batch", "Windows"]
@@ -183,36 +181,6 @@ class Windows:
             ),
             numbers=torch.from_numpy(systems),
         )
-
-    def stretched(self, factors: Float[np.ndarray, " system"]) -> "Windows":
-        """The same systems with time running `factors` times as fast in each.
-
-        Needs named velocities and evenly spaced frames. The parameters of a system whose factor
-        is not 1 are no longer known.
-        """
-        normaliser, (gain, offset) = self.normaliser, self.normaliser.drift()
-        q, v = normaliser.positions, normaliser.velocities
-        spacing = np.diff(self._times, axis=1)[np.isfinite(np.diff(self.data.times, axis=1))]
-        if not v or np.ptp(spacing) > 1e-3 * spacing.mean():
-            raise InputError(
-                "training.stretch needs positions with their velocities and evenly spaced frames, "
-                "which this data does not have. Set training.stretch=0."
-            )
-        left, share, exists = fractional_frames(factors, self.frames, self._times.shape[1])
-        old, h = self._states, share[:, None, :, None].astype(np.float32)
-        states = taken(old, left) * (1 - h) + taken(old, left + 1) * h
-        rate = old[..., v] * np.float32(gain) + np.float32(offset)
-        states[..., q], slope = stretched_motion(old[..., q], rate, left, share.astype(np.float32))
-        faster = factors.astype(np.float32)[:, None, None, None]
-        states[..., v] = (faster * slope - np.float32(offset)) / np.float32(gain)
-        seen = taken(self._observed, left) & (taken(self._observed, left + 1) | (h == 0))
-        result = copy(self)
-        result._observed = seen & exists[:, None, :, None]
-        result._states = np.where(result._observed, states, np.float32(0))
-        result.frames = np.minimum(exists.sum(1), self.frames)
-        result._parameters = np.where(factors[:, None] == 1, self._parameters, np.nan)
-        result._graph_at = self._graph_at[np.arange(len(left))[:, None], left]
-        return result
 
     def _graph(
         self, rows: Int[np.ndarray, " objects"], first: Int[np.ndarray, " objects"]

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.small_systems import CONDITION, HORIZON, uneven
 
 from pgode.models import Forecaster, build_model, model_config
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Trajectories
 from pgode.windows import Batch, Windows
-from tests.small_systems import CONDITION, HORIZON, uneven
 
 Make = Callable[..., Forecaster]
 

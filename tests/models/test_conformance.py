@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from tests.small_systems import CONDITION, TIME_AXIS, arrays, edges, uneven
 from torch.testing import assert_close
 
 from pgode.models import MODELS, Forecast
 from pgode.models.pgode import PRESETS
-from tests.small_systems import CONDITION, TIME_AXIS, arrays, edges, uneven
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.small_systems import CONDITION, HORIZON, uneven
 
 from pgode.models import build_model, model_config
 from pgode.normaliser import Normaliser
 from pgode.windows import Windows
-from tests.small_systems import CONDITION, HORIZON, uneven
 
 GOLDEN = Path(__file__).with_name("golden.json")
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.small_systems import uneven
 from torch.nn.functional import silu
 from torch.testing import assert_close
 
 from pgode.graph import Graph
 from pgode.models.pgode import PRESETS
 from pgode.models.pgode.prototypes import _MixedUpdate
-from tests.small_systems import uneven
 
 PAPER = PRESETS["paper"]["model"]
 WIDTH, K = 8, 3

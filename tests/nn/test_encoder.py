@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tests.small_systems import CONDITION, HORIZON, uneven
 from torch.nn.functional import silu
 from torch.testing import assert_close
 
@@ -10,7 +11,6 @@ from pgode.nn.encoder import TemporalGraphEncoder
 from pgode.nn.time_embedding import time_embedding
 from pgode.normaliser import Normaliser
 from pgode.windows import Batch, Windows
-from tests.small_systems import CONDITION, HORIZON, uneven
 
 WIDTH = 6
 

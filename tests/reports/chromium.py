@@ -5,6 +5,7 @@ package.
 """
 
 import base64
+import fcntl
 import json
 import os
 import select
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -43,28 +45,16 @@ class Chromium:
     def __enter__(self) -> "Chromium":
         binary = next((found for name in NAMES if (found := shutil.which(name))), None)
         assert binary is not None, f"none of {', '.join(NAMES)} is on PATH: run make test-browser"
-        self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        read_end, self._write = os.pipe()
-        self._read, write_end = os.pipe()
-        command = [binary, *FLAGS, f"--user-data-dir={self._profile.name}", "about:blank"]
-        # A shell puts the pipe where the browser looks: no code runs between fork and exec.
-        script = f'exec 3<&{read_end} 4>&{write_end} && exec "$@"'
-        self._process = subprocess.Popen(
-            ["/bin/sh", "-c", script, "sh", *command],
-            pass_fds=(read_end, write_end),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(read_end)
-        os.close(write_end)
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
-        self.resize(*self._size)
-        self.scheme(self._scheme)
+        with ExitStack() as opened:
+            profile = opened.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+            self._start([binary, *FLAGS, f"--user-data-dir={profile}", "about:blank"], opened)
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+            self._session = attached["sessionId"]
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.call(f"{domain}.enable")
+            self.reset()
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(
@@ -73,18 +63,45 @@ class Chromium:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._opened.close()
+
+    def _start(self, command: list[str], opened: ExitStack) -> None:
+        """Start the browser; bash puts the pipe on descriptors 3 and 4, where it is looked for."""
+        to_read, self._write = os.pipe()
+        self._read, to_write = os.pipe()
+        opened.callback(os.close, self._read)
+        opened.callback(os.close, self._write)
+        # Above 9, so that putting one in its place cannot overwrite the other.
+        ends = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 10) for each in (to_read, to_write)]
+        script = f'exec 3<&{ends[0]} 4>&{ends[1]}; exec "$@"'
+        process = subprocess.Popen(
+            ["bash", "-c", script, "bash", *command],
+            pass_fds=ends,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for each in (to_read, to_write, *ends):
+            os.close(each)
+        opened.callback(self._end, process)
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
         self._session = ""
         try:
-            self.call("Browser.close")
+            if process.poll() is None:
+                self.call("Browser.close")
+            process.wait(10)
         finally:
-            try:
-                self._process.wait(10)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            os.close(self._read)
-            os.close(self._write)
-            self._profile.cleanup()
+            process.kill()
+            process.wait()
+
+    def reset(self) -> None:
+        """Forget the page before, with what it reported."""
+        self.call("Page.navigate", url="about:blank")
+        self.resize(*self._size)
+        self.scheme(self._scheme)
+        self.problems.clear()
+        self.requests.clear()
 
     def open(self, path: Path) -> None:
         """Load a file and wait until its script says it is ready."""

@@ -1,4 +1,4 @@
-"""The `pgode` command: one file per subcommand, each thin, each importing what it needs when run."""
+"""The `pgode` command: one file per subcommand, each thin, importing what it needs when run."""
 
 import sys
 

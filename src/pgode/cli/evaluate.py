@@ -39,12 +39,12 @@ def evaluate(
 
     from pgode import io
     from pgode.cli.words import whole_numbers
-    from pgode.files import writable_folder, write_json
+    from pgode.files import writable_file, write_json
     from pgode.reports.tables import error_table
     from pgode.run import Run, source_of
 
     if json is not None:
-        writable_folder(json)
+        writable_file(json)
     opened = Run.open(run)
     source = data or source_of(run)
     console = Console()
@@ -52,7 +52,7 @@ def evaluate(
         result = opened.evaluate(
             io.read(source),
             splits=list(split) or None,
-            horizons=whole_numbers(horizons, "--horizons") if horizons else None,
+            horizons=None if horizons is None else whole_numbers(horizons, "--horizons"),
             samples=samples,
             seed=seed,
             source=str(source),

@@ -51,7 +51,7 @@ def forecast(
         result = opened.forecast(
             io.read(data),
             until=until,
-            times=numbers(times, "--times") if times else None,
+            times=None if times is None else numbers(times, "--times"),
             samples=samples,
             seed=seed,
             source=str(data),

@@ -1,6 +1,6 @@
 """`pgode info`: what is in a data file or a run."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
@@ -21,12 +21,28 @@ def info(path: Annotated[str, Parameter()]) -> None:
     from pgode import io
 
     if io.is_data(Path(path)):
-        rows = io.read(Path(path)).summary()
+        rows = {name: _words(value) for name, value in io.read(Path(path)).summary().items()}
     else:
         from pgode.run import summary
 
         rows = summary(path)
     table = Table(title=path, show_header=False, title_justify="left")
     for label, value in rows.items():
-        table.add_row(str(label), str(value))
+        table.add_row(label.replace("_", " "), value or "-")
     Console().print(table)
+
+
+def _words(value: Any) -> str:
+    """Plain words for the nested numbers, lists and ranges of a summary."""
+    if isinstance(value, dict) and set(value) == {"min", "max"}:
+        low, high = _words(value["min"]), _words(value["max"])
+        return low if low == high else f"{low} to {high}"
+    if isinstance(value, dict) and "name" in value:
+        return " ".join(_words(part) for part in value.values() if part)
+    if isinstance(value, dict) and "range" in value:
+        return f"{_words(value['range'])} {value['units']}".strip()
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_words(part)}" for key, part in value.items())
+    if isinstance(value, list):
+        return ", ".join(_words(part) for part in value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -24,7 +24,7 @@ def report(
     data
         Data file; the one the run was trained on if not given.
     output
-        File to write; report.html in the run folder if not given.
+        File to write; report.html in the run folder if not given (here for a shipped model).
     examples
         Systems of each split to show.
     samples
@@ -35,13 +35,14 @@ def report(
     from rich.console import Console
 
     from pgode import io
-    from pgode.files import writable_folder
-    from pgode.run import Run, source_of
+    from pgode.files import writable_file
+    from pgode.run import PRETRAINED, Run, source_of
     from pgode.story import write_run_report
 
     opened = Run.open(run)
-    target = output or opened.folder / "report.html"
-    writable_folder(target)
+    shipped = opened.folder.parent == PRETRAINED
+    target = output or (Path(f"{run}.html") if shipped else opened.folder / "report.html")
+    writable_file(target)
     source = data or source_of(run)
     console = Console()
     with console.status("forecasting and drawing"):

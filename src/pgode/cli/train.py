@@ -61,7 +61,8 @@ def train(
 
     console = Console()
     if resume is not None:
-        if output is not None or config is not None or changes or epochs or horizon:
+        others = (output, horizon, epochs, seed, threads, config, *changes)
+        if any(other is not None for other in others) or (model, preset) != ("pgode", "default"):
             raise InputError(
                 "--resume continues a run with the settings it has, and takes no others. Expected "
                 "only --resume RUN (and the data file if it moved). Start a new run to change them."
@@ -89,7 +90,13 @@ def train(
         result = run.train(io.read(data), output, chosen, source=str(data), display=Live())
         folder = output
     if result is None:
-        console.print(f"Stopped; the run is saved. Continue it: pgode train --resume {folder}")
+        console.print(
+            f"Stopped; the run is saved. Continue it: pgode train --resume {folder}",
+            highlight=False,
+            soft_wrap=True,
+        )
         return 130
-    console.print(f"Trained {folder}. Next: pgode evaluate {folder}", highlight=False)
+    console.print(
+        f"Trained {folder}. Next: pgode evaluate {folder}", highlight=False, soft_wrap=True
+    )
     return 0

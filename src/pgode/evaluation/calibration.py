@@ -32,19 +32,19 @@ class Calibration:
     @classmethod
     def fit(cls, validation: Predictions, normaliser: Normaliser) -> "Calibration":
         """Learn the quantiles from forecasts of the validation split, whose draws it needs."""
-        frames = np.median(validation.times, axis=0)
+        frames, kept = _frames(validation)
         deviation = _deviation(validation.draws, validation.mean)
-        median = np.empty(deviation.shape[1:])
+        median = np.empty((len(frames), deviation.shape[2]))
         quantiles = np.empty((*median.shape, len(LEVELS)))
         residuals = np.where(validation.known, validation.truth - validation.mean, np.nan)
         for index in normaliser.variable_features.values():
-            for frame in range(len(frames)):
+            for row, frame in enumerate(kept):
                 typical = float(np.median(deviation[:, frame, index]))
                 typical = typical if typical > 0 else 1.0
                 scaled = residuals[:, frame, index] / (deviation[:, frame, index] + typical)
                 found = scaled[np.isfinite(scaled)]
-                median[frame, index] = typical
-                quantiles[frame, index] = np.quantile(found, LEVELS) if len(found) else 0.0
+                median[row, index] = typical
+                quantiles[row, index] = np.quantile(found, LEVELS) if len(found) else 0.0
         return cls(frames, quantiles, median)
 
     @classmethod
@@ -86,7 +86,19 @@ class Calibration:
         for feature in range(features):
             table = _along(times, self.frames, self.quantiles[:, feature])
             noise[..., feature] = _quantile(table, ranks[..., feature])
-        return mean + scale * noise
+        return np.asarray(mean + scale * noise)
+
+
+def _frames(validation: Predictions) -> tuple[np.ndarray, np.ndarray]:
+    """When there are residuals, and at which frames: each later than all before it.
+
+    Systems may differ in length and in their clocks; where one has ended, its time stands still.
+    """
+    seen = np.asarray(validation.known.any(axis=2))
+    kept = np.flatnonzero(seen.any(axis=0))
+    times = np.array([np.median(validation.times[:, k][seen[:, k]]) for k in kept])
+    later = np.diff(np.maximum.accumulate(times), prepend=-np.inf) > 0
+    return times[later], kept[later]
 
 
 def _deviation(draws: np.ndarray, mean: np.ndarray) -> np.ndarray:
@@ -100,7 +112,7 @@ def _along(times: np.ndarray, frames: np.ndarray, table: np.ndarray) -> np.ndarr
     if len(frames) == 1:
         return np.broadcast_to(table[0], (*times.shape, *table.shape[1:]))
     share = np.clip((times - frames[left]) / (frames[right] - frames[left]), 0, 1)[..., None]
-    return table[left] * (1 - share) + table[right] * share
+    return np.asarray(table[left] * (1 - share) + table[right] * share)
 
 
 def _quantile(table: np.ndarray, ranks: np.ndarray) -> np.ndarray:
@@ -109,4 +121,4 @@ def _quantile(table: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     share = np.clip((ranks - LEVELS[right - 1]) / (LEVELS[right] - LEVELS[right - 1]), 0, 1)
     owner = np.arange(table.shape[0])
     low, high = table[owner, :, right - 1], table[owner, :, right]
-    return low * (1 - share[..., None]) + high * share[..., None]
+    return np.asarray(low * (1 - share[..., None]) + high * share[..., None])

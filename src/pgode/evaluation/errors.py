@@ -6,7 +6,8 @@ from jaxtyping import Float, Int
 from pgode.evaluation.predictions import Predictions
 from pgode.normaliser import Normaliser
 
-Table = dict[str, dict[str, float]]
+Table = dict[str, dict[str, float | None]]
+"""By horizon, then by variable or feature; None where the truth is not known at all."""
 
 
 def columns(normaliser: Normaliser) -> dict[str, list[int]]:
@@ -22,8 +23,7 @@ def error_by_horizon(
     errors = predictions.squared_errors()
     return {
         str(h): {
-            name: float(np.nanmean(errors[:, :h, index]))
-            for name, index in columns(normaliser).items()
+            name: known_mean(errors[:, :h, index]) for name, index in columns(normaliser).items()
         }
         for h in horizons
     }
@@ -40,6 +40,11 @@ def error_by_frame(
     }
 
 
+def known_mean(values: Float[np.ndarray, "..."]) -> float | None:
+    """Mean of what is not NaN; None, which JSON has, if there is nothing."""
+    return float(np.nanmean(values)) if np.isfinite(values).any() else None
+
+
 def system_means(
     values: Float[np.ndarray, "object frame feature"], system: Int[np.ndarray, " object"]
 ) -> Float[np.ndarray, "system frame"]:
@@ -54,7 +59,13 @@ def system_means(
 
 def skill(ours: Table, reference: Table) -> Table:
     """1 - ours / reference: 1 is perfect, 0 is no better, negative is worse."""
+
+    def one(value: float | None, other: float | None) -> float | None:
+        if value is None or other is None:
+            return None
+        return 1 - value / other if other > 0 else 0.0
+
     return {
-        h: {name: 1 - value / reference[h][name] if reference[h][name] > 0 else 0.0 for name, value in row.items()}
+        h: {name: one(value, reference[h][name]) for name, value in row.items()}
         for h, row in ours.items()
     }

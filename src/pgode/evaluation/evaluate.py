@@ -1,12 +1,14 @@
 """Everything that is reported about a model on one data set (SPEC, section 6), as plain JSON."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 
 from pgode.errors import InputError
 from pgode.evaluation.calibration import DRAWS, Calibration
-from pgode.evaluation.errors import error_by_frame, error_by_horizon, skill
+from pgode.evaluation.errors import error_by_frame, error_by_horizon, known_mean, skill
 from pgode.evaluation.physics import energy_drift
 from pgode.evaluation.predictions import Predictions, predict
 from pgode.evaluation.probabilistic import LEVELS, covered, crps
@@ -59,6 +61,7 @@ def evaluate(
             result["energy_drift"][split] = drift
         result["seconds"] += ours.seconds
         result["evaluations"] = ours.evaluations
+    result["energy_drift"] = result["energy_drift"] or None
     return result
 
 
@@ -68,6 +71,12 @@ def check_horizons(
     """Refuse horizons that no system of a split reaches."""
     for split in splits:
         frames = int(data.split_of(split).n_frames.max())
+        if frames <= condition:
+            raise InputError(
+                f"the systems of the split {split} have at most {frames} frames, and the model "
+                f"sees {condition} before it forecasts. Expected at least {condition + 1} frames. "
+                f"Give longer data, or a model trained with a shorter condition."
+            )
         if min(horizons) < 1 or condition + max(horizons) > frames:
             raise InputError(
                 f"cannot score horizons {horizons} on the split {split}: its systems have at most "
@@ -82,14 +91,13 @@ def _add_errors(
     normaliser = windows.normaliser
     result["mse"][split] = error_by_horizon(ours, normaliser, horizons)
     frames = error_by_frame(ours, normaliser)
-    result["curve"]["model"][split] = _rounded({k: np.nanmean(v, 0) for k, v in frames.items()})
-    for name, share in (("curve_low", 0.1), ("curve_high", 0.9)):
-        result[name][split] = _rounded({k: np.nanquantile(v, share, 0) for k, v in frames.items()})
+    result["curve"]["model"][split] = _curves(frames, np.mean)
+    result["curve_low"][split] = _curves(frames, lambda values: np.quantile(values, 0.1))
+    result["curve_high"][split] = _curves(frames, lambda values: np.quantile(values, 0.9))
     for name in NAIVE:
         naive = predict(build_model(name, model_config(name, {}), normaliser), windows)
         result["naive"][name][split] = error_by_horizon(naive, normaliser, horizons)
-        curve = {k: np.nanmean(v, 0) for k, v in error_by_frame(naive, normaliser).items()}
-        result["curve"][name][split] = _rounded(curve)
+        result["curve"][name][split] = _curves(error_by_frame(naive, normaliser), np.mean)
     reference = result["naive"]["constant-velocity"][split]
     result["skill"][split] = skill(result["mse"][split], reference)
 
@@ -118,13 +126,20 @@ def _add_scores(
 def _by_variable(values: np.ndarray, normaliser: Normaliser, horizons: list[int]) -> dict[str, Any]:
     return {
         str(h): {
-            name: float(np.nanmean(values[:, :h, index]))
+            name: known_mean(values[:, :h, index])
             for name, index in normaliser.variable_features.items()
         }
         for h in horizons
     }
 
 
-def _rounded(curves: dict[str, np.ndarray]) -> dict[str, list[float]]:
-    """Six significant digits are more than a picture shows."""
-    return {name: [float(f"{x:.6g}") for x in curve] for name, curve in curves.items()}
+def _curves(
+    frames: dict[str, Float[np.ndarray, "system frame"]], statistic: Callable[[np.ndarray], Any]
+) -> dict[str, list[float | None]]:
+    """A statistic over systems at each frame; six digits are more than a picture shows."""
+
+    def at(values: np.ndarray) -> float | None:
+        known = values[np.isfinite(values)]
+        return float(f"{statistic(known):.6g}") if known.size else None
+
+    return {name: [at(column) for column in values.T] for name, values in frames.items()}

@@ -17,8 +17,11 @@ def energy_drift(windows: Windows, predictions: Predictions) -> dict[str, float]
     energy is near zero would otherwise decide it.
     """
     data, normaliser = windows.data, windows.normaliser
+    whole = data.present.all() and predictions.known.all()
+    if not whole or "strength" not in data.dataset["parameter"].values:
+        return None
     start = _energies(data, normaliser, _states_now(windows))
-    if start is None or not predictions.known.all():
+    if start is None:
         return None
     drift = {}
     for name, scaled in (("forecast", predictions.mean), ("truth", predictions.truth)):

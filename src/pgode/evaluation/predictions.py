@@ -31,7 +31,7 @@ class Predictions:
     @property
     def frames(self) -> int:
         """Forecast frames."""
-        return self.mean.shape[1]
+        return int(self.mean.shape[1])
 
     def squared_errors(self) -> Float[np.ndarray, "object frame feature"]:
         """Squared error of the mean forecast, NaN where the truth is not known."""

@@ -8,8 +8,8 @@ LEVELS = (50, 90)
 
 
 def crps(
-    samples: Float[np.ndarray, "sample *values"], truth: Float[np.ndarray, "*values"]
-) -> Float[np.ndarray, "*values"]:
+    samples: Float[np.ndarray, "sample ..."], truth: Float[np.ndarray, "..."]
+) -> Float[np.ndarray, "..."]:
     """Fair CRPS of an ensemble: mean |x - y| - 1/2 mean |x - x'| over pairs of distinct members.
 
     For one member it is the absolute error.
@@ -17,23 +17,23 @@ def crps(
     count = len(samples)
     distance = np.abs(samples - truth).mean(0)
     if count == 1:
-        return distance
+        return np.asarray(distance)
     ranked = np.sort(samples, axis=0)
     weight = (2 * np.arange(1, count + 1) - count - 1).reshape(-1, *[1] * truth.ndim)
-    return distance - (weight * ranked).sum(0) / (count * (count - 1))
+    return np.asarray(distance - (weight * ranked).sum(0) / (count * (count - 1)))
 
 
 def covered(
-    samples: Float[np.ndarray, "sample *values"], truth: Float[np.ndarray, "*values"], level: int
-) -> Bool[np.ndarray, "*values"]:
+    samples: Float[np.ndarray, "sample ..."], truth: Float[np.ndarray, "..."], level: int
+) -> Bool[np.ndarray, "..."]:
     """Whether the truth lies in the central interval that holds `level` per cent of the samples."""
     low, high = interval(samples, level)
     return (low <= truth) & (truth <= high)
 
 
 def interval(
-    samples: Float[np.ndarray, "sample *values"], level: int
-) -> tuple[Float[np.ndarray, "*values"], Float[np.ndarray, "*values"]]:
+    samples: Float[np.ndarray, "sample ..."], level: int
+) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
     """Lower and upper end of the central interval.
 
     Uses the plotting position (k - 1/2) / n, which a stratified ensemble follows without bias.

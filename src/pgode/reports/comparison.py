@@ -141,14 +141,11 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
         worse = (ratio > 1) if ratio is not None else np.zeros(unknown.shape, dtype=bool)
         if worse.any():
             worse_anywhere = True
-            cells = _cells(comparison, worse, ratio)
-            found.append(
-                Verdict(
-                    False,
-                    f"Worse than {model_name(other)}, which learns nothing, in "
-                    f"{worse.sum()} of {worse.size} cells: {cells}.",
-                )
-            )
+            where = f"in {worse.sum()} of {worse.size} cells: {_cells(comparison, worse, ratio)}"
+            if worse.all() and ratio is not None:
+                where = f"in every cell of the table, by up to {times(float(ratio.max()))}"
+            words = f"Worse than {model_name(other)}, which learns nothing, {where}."
+            found.append(Verdict(False, words))
     if others and not worse_anywhere and not unknown.any():
         named = " and ".join(model_name(other) for other in others)
         found.append(Verdict(True, f"Better than {named} in every cell of the table."))
@@ -188,7 +185,10 @@ def _cells(
 ) -> str:
     """Chosen cells in words: "v at 12 frames out of distribution (1.3 ×), ..."."""
     words = []
-    for split, horizon, variable in np.argwhere(chosen):
+    places = np.argwhere(chosen)
+    if ratio is not None:  # The worst come first, since only a few are named.
+        places = places[np.argsort(-ratio[chosen], kind="stable")]
+    for split, horizon, variable in places:
         cell = (
             f"{comparison.variables[variable]} at {comparison.horizons[horizon]} frames "
             f"{split_name(comparison.splits[split])}"

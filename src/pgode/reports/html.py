@@ -12,7 +12,7 @@ from typing import Any
 
 from pgode.files import write_text
 from pgode.reports.comparison import interval_verdicts, reported_variables, split_name
-from pgode.reports.data import Example, ReportData, included
+from pgode.reports.data import Example, ReportData, included, planes
 from pgode.reports.figures import error_figures, error_legend, training_figures
 from pgode.reports.numbers import finite, significant
 from pgode.reports.page_tables import (
@@ -28,6 +28,14 @@ from pgode.reports.summary import headline, verdict_list
 
 FIRST = 2
 """Figures of each split that are open at once; the others unfold."""
+PLANE_WORDS = (
+    "Discs are what was observed or forecast, rings are the truth, and an ellipse spans the middle "
+    "90 % of the sampled forecasts along each axis. Click an object to single it out."
+)
+LINE_WORDS = (
+    "Lines are what was observed or forecast, dashes are the truth, and a band holds the middle "
+    "90 % of the sampled forecasts. Click a line to single it out."
+)
 PANELS = 8
 """Error panels open at once; data with many variables fold the others away."""
 
@@ -122,7 +130,7 @@ def _trajectories(data: ReportData, examples: Sequence[Example]) -> str:
             f'<option value="{index}">{escape(view.label)}</option>'
             for index, view in enumerate(views)
         )
-        chooser = f'<label class="field">Axes <select id="picture-view">{options}</select></label>'
+        chooser = f'<label class="field">Show <select id="picture-view">{options}</select></label>'
     left_out = len(data.examples) - len(examples)
     cut = max(full.objects for full in data.examples) - max(one.objects for one in examples)
     notes = [
@@ -146,7 +154,8 @@ def _player(data: ReportData, examples: Sequence[Example]) -> str:
         f'<option value="{index}">{escape(_option(example))}</option>'
         for index, example in enumerate(examples)
     )
-    return Template(_asset("player.html")).substitute(systems=options)
+    words = PLANE_WORDS if planes(data) else LINE_WORDS
+    return Template(_asset("player.html")).substitute(systems=options, words=words)
 
 
 def _option(example: Example) -> str:
@@ -210,7 +219,9 @@ def _provenance(data: ReportData) -> str:
     if config:
         shown = json.dumps(config, indent=2, ensure_ascii=False, default=str)
         parts.append(_folded("Configuration", f"<pre>{escape(shown)}</pre>", opened=True))
-    shown = json.dumps(numbers, ensure_ascii=False, default=str)
+    # Where a number is not finite, JSON has only null.
+    exact = json.loads(json.dumps(numbers, default=str), parse_constant=lambda _: None)
+    shown = json.dumps(exact, ensure_ascii=False)
     parts.append(_folded("All numbers of the evaluation as JSON", f"<pre>{escape(shown)}</pre>"))
     return "".join(parts)
 

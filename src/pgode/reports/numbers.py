@@ -43,8 +43,8 @@ def suitable_exponent(values: Iterable[float]) -> int:
     if not sizes:
         return 0
     exponent = math.floor(float(np.median(sizes)))
-    # Below 1000 and above 0.001 a number is as easily read as it is.
-    return 0 if 0 <= exponent <= 2 else exponent
+    # From 0.1 to 1000 a number is most easily read as it is.
+    return 0 if -1 <= exponent <= 2 else exponent
 
 
 def in_units(exponent: int) -> str:

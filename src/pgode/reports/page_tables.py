@@ -40,9 +40,8 @@ def error_html(comparison: Comparison, caption: str) -> str:
                 f'<td class="{"bad" if value > 1 else ""}">{significant(value)}</td>'
                 for value in ratio[s].ravel()
             ]
-            words = f"{model_name(comparison.models[0])} ÷ {model_name(REFERENCE)}"
-            rows.append(("ratio", words, cells))
-        bodies.append(_group(split_name(split), rows))
+            rows.append(("ratio", f"ratio to {model_name(REFERENCE)}", cells))
+        bodies.append(_group(split_name(split).capitalize(), rows))
     return _table(
         f"{caption}{in_units(comparison.exponent)}",
         _grid_head(comparison.horizons, comparison.variables),
@@ -63,7 +62,7 @@ def intervals_html(evaluation: Mapping[str, Any], variables: Sequence[str]) -> s
     groups = "".join(
         f'<th scope="colgroup" colspan="{len(parts)}">{escape(name)}</th>' for name in variables
     )
-    first = '<th scope="col" rowspan="2">split</th><th scope="col" rowspan="2">frames</th>'
+    first = '<th scope="col" rowspan="2">frames</th>'
     rows = []
     for split in splits:
         tables = [*(coverage[level].get(split, {}) for level in levels), crps.get(split, {})]
@@ -79,7 +78,7 @@ def intervals_html(evaluation: Mapping[str, Any], variables: Sequence[str]) -> s
                     score = crps.get(split, {}).get(str(horizon), {}).get(name)
                     cells.append(f"<td>{significant(finite(score))}</td>")
             body.append(("", str(horizon), cells))
-        rows.append(_group(split_name(split), body))
+        rows.append(_group(split_name(split).capitalize(), body))
     named = " and ".join(f"{level} %" for level in levels)
     shares = [f"Share of true values found inside the {named} intervals"] if levels else []
     caption = ", and ".join(shares + (["CRPS (scaled values)"] if crps else []))
@@ -183,18 +182,18 @@ def _range_words(value: Any) -> str:
 
 
 def _group(title: str, rows: Sequence[tuple[str, str, Sequence[str]]]) -> str:
-    """A body of rows under one title in its first column; a row is (class, name, cells)."""
-    first = f'<th scope="rowgroup" rowspan="{len(rows)}">{escape(title)}</th>'
+    """A body of rows under a line with its title; a row is (class, name, cells)."""
+    width = 1 + max(len(cells) for _, _, cells in rows)
     lines = [
-        f'<tr class="{kind}">{first if index == 0 else ""}'
-        f'<th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
-        for index, (kind, name, cells) in enumerate(rows)
+        f'<tr class="{kind}"><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
+        for kind, name, cells in rows
     ]
-    return f"<tbody>{''.join(lines)}</tbody>"
+    first = f'<tr><th scope="rowgroup" colspan="{width}">{escape(title)}</th></tr>'
+    return f"<tbody>{first}{''.join(lines)}</tbody>"
 
 
 def _grid_head(horizons: Sequence[int], variables: Sequence[str]) -> str:
-    blank = '<td colspan="2" rowspan="2"></td>'
+    blank = '<td rowspan="2"></td>'
     groups = "".join(
         f'<th scope="colgroup" colspan="{len(variables)}">{horizon} frames</th>'
         for horizon in horizons

@@ -18,10 +18,12 @@ def error_table(evaluation: dict[str, Any]) -> Table:
     """
     comparison = compare(evaluation)
     scale = 10.0**comparison.exponent
+    best, ratio = comparison.best, comparison.ratio(REFERENCE)
+    skill_words = "" if ratio is None else "; skill: 1 - error / that of constant velocity"
     table = Table(
         title=f"Mean squared error of scaled values{in_units(comparison.exponent)}",
         title_justify="left",
-        caption="bold: lowest. skill: 1 - error / error of constant velocity; below 0 is worse.",
+        caption=f"bold: lowest{skill_words}",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -31,7 +33,6 @@ def error_table(evaluation: dict[str, Any]) -> Table:
     for horizon in comparison.horizons:
         for variable in comparison.variables:
             table.add_column(Text(f"{horizon}\n{variable}", justify="right"), justify="right")
-    best, ratio = comparison.best, comparison.ratio(REFERENCE)
     for s, split in enumerate(comparison.splits):
         for m, model in enumerate(comparison.models):
             errors = comparison.errors[m, s].ravel() / scale
@@ -44,8 +45,13 @@ def error_table(evaluation: dict[str, Any]) -> Table:
             table.add_row(Text(split if m == 0 else ""), name, *cells, end_section=last)
         if ratio is not None:
             skill = [
-                Text(significant(value), style="bold red" if value < 0 else "dim")
+                Text(_skill(value), style="bold red" if value < 0 else "dim")
                 for value in 1 - ratio[s].ravel()
             ]
             table.add_row(Text(""), Text("skill", style="dim"), *skill, end_section=True)
     return table
+
+
+def _skill(value: float) -> str:
+    """Four decimals tell skills near 1 apart; a very negative one needs none."""
+    return f"{value:.4f}" if -10 < value <= 1 else significant(value)

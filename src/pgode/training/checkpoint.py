@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import torch
@@ -21,7 +22,8 @@ class Progress:
     """Where training stands; with the tensors, all that is needed to go on to the same numbers.
 
     Random numbers are drawn from seeds made of (seed, epoch, step), so no generator's state needs
-    to be kept. `sums` are the loss terms of the epoch so far.
+    to be kept. `sums` are the loss terms of the epoch so far, `norm` the recent average norm of
+    the gradient.
     """
 
     epoch: int = 0
@@ -31,6 +33,7 @@ class Progress:
     best: float = float("inf")
     best_epoch: int = -1
     finished: bool = False
+    norm: float | None = None
     sums: dict[str, float] = field(default_factory=dict)
 
 
@@ -75,7 +78,7 @@ def load_model(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
-        detail = " ".join(str(error).split())
+        detail = shorten(str(error).partition(":")[2], 160, placeholder=" ...").rstrip(".")
         raise InputError(
             f"the weights in {path} do not fit the model its config describes: {detail}. Expected "
             f"a run folder as pgode wrote it. Restore config.json and the checkpoint together."

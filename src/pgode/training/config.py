@@ -1,5 +1,6 @@
 """Settings of a run: the model's, the windows' and the training's, merged from four places."""
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,43 +15,52 @@ from pgode.settings import Settings, validated
 class WindowConfig(Settings):
     """What a model sees and has to forecast, in frames."""
 
-    condition: int = Field(12, ge=1, description="observed frames a forecast starts from")
-    horizon: int = Field(36, ge=1, description="frames that training forecasts")
+    condition: int = Field(default=12, ge=1, description="observed frames a forecast starts from")
+    horizon: int = Field(default=36, ge=1, description="frames that training forecasts")
     starts: Literal["first", "random"] = Field(
-        "first", description="training windows: at each system's first frame, or at any"
+        default="first", description="training windows: at each system's first frame, or at any"
     )
 
 
 class TrainingConfig(Settings):
     """How the weights are found."""
 
-    epochs: int = Field(60, ge=1, description="passes over the training systems")
-    batch: int = Field(64, ge=1, description="systems per step")
+    epochs: int = Field(default=60, ge=1, description="passes over the training systems")
+    batch: int = Field(default=64, ge=1, description="systems per step")
     curriculum: tuple[tuple[float, int], ...] = Field(
-        (),
+        default=(),
         description="(share, horizon) pairs: until that share of the epochs, forecast that far",
     )
-    stretch: float = Field(
-        0.0, ge=0, description="train half of the systems with time up to this much faster or slower"
+    optimiser: Literal["adamw", "adam"] = Field(
+        default="adamw", description="Adam with or without decay"
     )
-    optimiser: Literal["adamw", "adam"] = Field("adamw", description="Adam with or without decay")
-    learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
+    learning_rate: float = Field(default=1e-3, gt=0, description="peak learning rate")
     schedule: Literal["one-cycle", "cosine", "constant"] = Field(
-        "one-cycle", description="how the learning rate moves over all steps"
+        default="one-cycle", description="how the learning rate moves over all steps"
     )
-    weight_decay: float = Field(1e-3, ge=0, description="AdamW's decay")
-    clip: float = Field(1.0, gt=0, description="largest gradient norm, relative to the loss scale")
-    adversary_rate: float = Field(5e-4, gt=0, description="learning rate of a model's adversary")
-    patience: int | None = Field(None, ge=1, description="epochs without progress before stopping")
-    seed: int = Field(0, ge=0, description="fixes weights, order of systems and draws")
-    threads: int | None = Field(None, ge=1, description="CPU threads; all cores if not given")
+    weight_decay: float = Field(default=1e-3, ge=0, description="AdamW's decay")
+    clip: float = Field(
+        default=1.0, gt=0, description="largest gradient norm, relative to the loss scale"
+    )
+    adversary_rate: float = Field(
+        default=5e-4, gt=0, description="learning rate of a model's adversary"
+    )
+    patience: int | None = Field(
+        default=None, ge=1, description="epochs without progress before stopping"
+    )
+    seed: int = Field(
+        default=0, ge=0, lt=2**63, description="fixes weights, order of systems and draws"
+    )
+    threads: int | None = Field(
+        default=None, ge=1, description="CPU threads; all cores if not given"
+    )
 
 
 class RunConfig(Settings):
     """Everything that, with the data, determines a run."""
 
-    name: str = Field("pgode", description="the model")
-    preset: str = Field("default", description="the preset the settings started from")
+    name: str = Field(default="pgode", description="the model")
+    preset: str = Field(default="default", description="the preset the settings started from")
     model: dict[str, Any] = Field(default_factory=dict, description="the model's own settings")
     window: WindowConfig = WindowConfig()
     training: TrainingConfig = TrainingConfig()
@@ -62,14 +72,14 @@ def run_config(
     file: Path | None = None,
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
-    """Merge a preset, a YAML file and single changes ("model.prototypes": 5), later ones winning."""
+    """Merge a preset, a YAML file and single changes ("model.prototypes": 5); later ones win."""
     content: dict[str, Any] = _preset(name, preset)
     if file is not None:
         content = _merged(content, _read(file))
     for key, value in (changes or {}).items():
         content = _merged(content, _nested(key, value))
     content = {**content, "name": content.get("name", name), "preset": preset}
-    checked = validated(RunConfig, content, "config")
+    checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
     return checked.model_copy(update={"model": settings})
 
@@ -81,7 +91,7 @@ def parse_changes(pairs: list[str]) -> dict[str, Any]:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise InputError(
-                f'--set {pair} is not of the form key=value. Expected, for instance, '
+                f"--set {pair} is not of the form key=value. Expected, for instance, "
                 f"--set model.prototypes=5."
             )
         changes[key] = _yaml(value, f"--set {pair}")
@@ -91,8 +101,11 @@ def parse_changes(pairs: list[str]) -> dict[str, Any]:
 def _preset(name: str, preset: str) -> dict[str, Any]:
     presets = model_class(name).presets
     if preset not in presets:
+        close = get_close_matches(preset, presets, 1)
+        hint = f' Did you mean "{close[0]}"?' if close else ""
         raise InputError(
-            f'the model "{name}" has no preset "{preset}". Expected one of {", ".join(presets)}.'
+            f'the model "{name}" has no preset "{preset}". Expected one of '
+            f"{', '.join(presets)}.{hint}"
         )
     return dict(presets[preset])
 
@@ -134,6 +147,6 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     result = dict(below)
     for key, value in above.items():
         old = result.get(key)
-        both = isinstance(old, dict) and isinstance(value, dict)
-        result[key] = _merged(old, value) if both else value
+        groups = isinstance(old, dict) and isinstance(value, dict)
+        result[key] = _merged(dict(old or {}), value) if groups else value
     return result

@@ -3,6 +3,7 @@
 import math
 import os
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,12 @@ class Trainer:
     """
 
     def __init__(
-        self, model: Forecaster, training: Windows, validation: Windows, config: RunConfig, folder: Path
+        self,
+        model: Forecaster,
+        training: Windows,
+        validation: Windows,
+        config: RunConfig,
+        folder: Path,
     ) -> None:
         self.model, self.config, self.folder = model, config, folder
         self.training, self.validation = training, validation
@@ -46,6 +52,7 @@ class Trainer:
         self.optimisers = _optimisers(model, self.parameters, config)
         self.progress = Progress()
         self.log = MetricsLog(folder)
+        self._bad = 0
 
     @property
     def last(self) -> Path:
@@ -73,30 +80,29 @@ class Trainer:
         keep_freed_memory()
         torch.set_num_threads(self.settings.threads or os.cpu_count() or 1)
         progress = self.progress
-        with stop_on_signal() as stop, display:
+        with stop_on_signal() as stop, display, closing(self.log):
             display.begin(self.settings.epochs, self.steps_per_epoch, progress, self.log.rows)
             while progress.epoch < self.settings.epochs and not progress.finished:
                 if not self._epoch(display, stop):
                     self._save(self.last)
-                    self.log.close()
                     return False
             progress.finished = True
             self._save(self.last)
-        self.log.close()
         return True
 
     def _epoch(self, display: Display, stop: StopRequest) -> bool:
         """The rest of one epoch, validation included; False if asked to stop."""
         progress, settings = self.progress, self.settings
-        windows, order, starts = self._windows(progress.epoch)
+        order, starts = self._windows(progress.epoch)
         began = saved = time.monotonic()
-        bad = 0
         self.model.train()
         while progress.step < self.steps_per_epoch:
             chosen = slice(progress.step * settings.batch, (progress.step + 1) * settings.batch)
-            terms = self._step(windows, order[chosen], starts[chosen])
-            bad = 0 if terms else bad + 1
-            if bad == BAD_STEPS:
+            terms = self._step(order[chosen], starts[chosen])
+            # Counted through the epochs: a small data set has fewer steps in each than this.
+            self._bad = 0 if terms else self._bad + 1
+            if self._bad == BAD_STEPS:
+                self._save(self.last)
                 raise TrainingError(self._diverged())
             for name, value in terms.items():
                 progress.sums[name] = progress.sums.get(name, 0.0) + value
@@ -113,18 +119,15 @@ class Trainer:
         self._close_epoch(display, began)
         return True
 
-    def _windows(self, epoch: int) -> tuple[Windows, np.ndarray, np.ndarray]:
-        """An epoch's systems (half of them stretched), their order, and where windows start."""
+    def _windows(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
+        """Which systems come in which order, and where their windows start."""
         random = np.random.default_rng((self.settings.seed, epoch))
-        windows, count = self.training, len(self.training)
-        order = random.permutation(count)
-        if self.settings.stretch > 0:
-            factors = np.exp(random.uniform(-1, 1, count) * np.log1p(self.settings.stretch))
-            windows = windows.stretched(np.where(random.random(count) < 0.5, factors, 1.0))
+        order = random.permutation(len(self.training))
         if self.config.window.starts == "first":
-            return windows, order, np.zeros_like(order)
-        room = np.maximum(windows.frames - windows.condition - self.horizon(epoch) + 1, 1)
-        return windows, order, random.integers(0, room[order])
+            return order, np.zeros_like(order)
+        length = self.training.condition + self.horizon(epoch)
+        room = np.maximum(self.training.frames - length + 1, 1)
+        return order, random.integers(0, room[order])
 
     def horizon(self, epoch: int) -> int:
         """Frames that an epoch's steps forecast: short ones first, if there is a curriculum.
@@ -136,35 +139,52 @@ class Trainer:
                 return min(horizon, self.training.horizon)
         return self.training.horizon
 
-    def _step(
-        self, windows: Windows, systems: np.ndarray, starts: np.ndarray
-    ) -> dict[str, float]:
+    def _step(self, systems: np.ndarray, starts: np.ndarray) -> dict[str, float]:
         """One step of descent, and of the adversary's ascent; no terms if it was not finite."""
         settings, progress = self.settings, self.progress
-        rate = learning_rate(
-            settings.schedule,
-            settings.learning_rate,
-            progress.epoch * self.steps_per_epoch + progress.step,
-            settings.epochs * self.steps_per_epoch,
-        )
         for group in self.optimisers["optimiser"].param_groups:
-            group["lr"] = rate
+            group["lr"] = self.rate(progress.step)
         torch.manual_seed(_seed(settings.seed, progress.epoch, progress.step))
         for optimiser in self.optimisers.values():
             optimiser.zero_grad(set_to_none=True)
         try:
             horizon = self.horizon(progress.epoch)
-            losses = self.model.loss(windows.batch(systems, starts, horizon))
+            losses = self.model.loss(self.training.batch(systems, starts, horizon))
         except SolverError:
             return {}
-        losses.total.backward()
-        norm = nn.utils.clip_grad_norm_(self.parameters, settings.clip)
-        if not math.isfinite(float(norm)) or not math.isfinite(float(losses.total.detach())):
+        torch.autograd.backward(losses.total)
+        if not math.isfinite(float(losses.total.detach())) or not self._clip():
             return {}
         for optimiser in self.optimisers.values():
             optimiser.step()
         terms = {name: float(value.detach()) for name, value in losses.terms.items()}
         return {"total": float(losses.total.detach()), **terms}
+
+    def rate(self, step: int) -> float:
+        """The learning rate of a step of this epoch."""
+        settings, steps = self.settings, self.steps_per_epoch
+        done = self.progress.epoch * steps + step
+        return learning_rate(
+            settings.schedule, settings.learning_rate, done, settings.epochs * steps
+        )
+
+    def _clip(self) -> bool:
+        """Shorten a gradient that is far longer than usual; False if it is not finite.
+
+        A rare window on which an untrained right-hand side runs away would otherwise not only
+        spoil one step, but Adam's memory of the gradient's size for a thousand more. The limit
+        is a multiple of the recent average norm, so it suits any loss and any stage.
+        """
+        norm = float(
+            nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
+        )
+        if not math.isfinite(norm):
+            return False
+        usual = norm if self.progress.norm is None else self.progress.norm
+        limit = self.settings.clip * usual
+        nn.utils.clip_grads_with_norm_(self.parameters, limit, torch.tensor(norm))
+        self.progress.norm = 0.98 * usual + 0.02 * min(norm, limit)
+        return True
 
     def _close_epoch(self, display: Display, began: float) -> None:
         """Validate, log, keep the best weights, and save."""
@@ -172,12 +192,11 @@ class Trainer:
         error = self.validation_error()
         progress.seconds += time.monotonic() - began
         steps = self.steps_per_epoch
-        rate = self.optimisers["optimiser"].param_groups[0]["lr"]
         row: dict[str, Any] = {
             "epoch": progress.epoch + 1,
             "train": {name: value / steps for name, value in progress.sums.items()},
             "val_mse": error,
-            "lr": rate,
+            "lr": self.rate(steps - 1),
             "seconds": progress.seconds,
         }
         progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
@@ -185,23 +204,30 @@ class Trainer:
             progress.best, progress.best_epoch = error, progress.epoch
             self._save(self.best)
         patience = self.settings.patience
-        if patience is not None and progress.epoch - progress.best_epoch >= patience:
+        if patience is not None and progress.epoch - max(progress.best_epoch, 0) >= patience:
             progress.finished = True
-        self._save(self.last)
+        # The log first: a row that is there too early is dropped and done again, see `resume`.
         self.log.add(row)
+        self._save(self.last)
         display.epoch(progress, row)
 
     @torch.no_grad()
     def validation_error(self) -> float:
-        """Mean squared error of the mean forecast over the validation split."""
+        """Mean squared error of the mean forecast over the validation split.
+
+        Infinite where a forecast cannot be solved: such weights are never the best, and later
+        epochs may mend them.
+        """
         self.model.eval()
         total = count = 0.0
         for batch in self.validation.batches(self.settings.batch):
-            mean = self.model.forecast(batch, batch.target_times).mean
+            try:
+                mean = self.model.forecast(batch, batch.target_times).mean
+            except SolverError:
+                return math.inf
             known = batch.targets_observed
             total += float((mean - batch.targets).square()[known].double().sum())
             count += float(known.sum())
-        self.model.train()
         return total / max(count, 1.0)
 
     def _save(self, path: Path) -> None:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ class MetricsLog:
     def add(self, row: dict[str, Any]) -> None:
         """Append one epoch and write the files."""
         self.rows.append(row)
-        lines = "".join(json.dumps(each) + "\n" for each in self.rows)
+        lines = "".join(json.dumps(_finite(each)) + "\n" for each in self.rows)
         write_text(self.folder / "metrics.jsonl", lines)
         write_text(self.folder / "metrics.csv", self._csv())
         self._to_tensorboard(row)
@@ -61,7 +62,15 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
     path = folder / "metrics.jsonl"
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [
+        {**row, "val_mse": math.inf if row["val_mse"] is None else row["val_mse"]} for row in rows
+    ]
+
+
+def _finite(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no word for infinite: the error of a forecast that could not be solved is null."""
+    return row if math.isfinite(row["val_mse"]) else {**row, "val_mse": None}
 
 
 def _flat(row: dict[str, Any]) -> dict[str, float]:

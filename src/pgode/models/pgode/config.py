@@ -39,10 +39,14 @@ class PGODEConfig(ModelConfig):
     )
     encoder_norm: bool = Field(True, description="layer norm before each attention")
     encoder_share: bool = Field(True, description="divide spatial weights by the degree")
+    encoder_rates: bool = Field(True, description="encoders see changes between frames too")
+    encoder_relation: bool = Field(
+        True, description="encoders see a relation network's sum over each observation's neighbours"
+    )
     sample: bool = Field(True, description="draw z(0) from the posterior in training")
-    sigma: float = Field(0.01, gt=0, description="deviation of the Gaussian likelihood")
+    sigma: float = Field(0.001, gt=0, description="deviation of the Gaussian likelihood")
     kl: float = Field(1.0, ge=0, description="weight of the divergence from the prior")
-    parameters: float = Field(0.01, ge=0, description="weight of L_sys, I(g; xi) maximised")
+    parameters: float = Field(10.0, ge=0, description="weight of L_sys, I(g; xi) maximised")
     disentangle: float = Field(0.01, ge=0, description="weight of L_dis, I(g; u) minimised")
     frame_time: float = Field(0.1, gt=0, description="ODE time that one frame takes")
     solver: SolverConfig = SolverConfig()
@@ -51,15 +55,16 @@ class PGODEConfig(ModelConfig):
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {
         "window": {"starts": "random"},
-        "training": {"epochs": 100, "batch": 32, "curriculum": ((0.4, 12), (0.6, 24))},
+        "training": {"epochs": 60, "batch": 16, "curriculum": ((0.4, 12), (0.6, 24))},
     },
     "paper": {
         "model": {
             "kinematics": False,
             "anchor": False,
-            "encoder_norm": False,
             "encoder_share": False,
-            "sigma": 0.01,
+            "encoder_rates": False,
+            "encoder_relation": False,
+            "parameters": 0.01,
         },
         "training": {"optimiser": "adam", "learning_rate": 5e-4, "batch": 256},
     },

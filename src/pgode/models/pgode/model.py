@@ -157,6 +157,8 @@ def _encoder(features: int, config: PGODEConfig) -> TemporalGraphEncoder:
         config.encoder_layers,
         normalise=config.encoder_norm,
         share=config.encoder_share,
+        rates=config.encoder_rates,
+        relate=config.encoder_relation,
     )
 
 

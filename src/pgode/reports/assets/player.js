@@ -80,6 +80,14 @@ function mapOf(system, view, width, height) {
   };
 }
 
+// On half pixels a thin line is sharp.
+function rule(context, x1, y1, x2, y2) {
+  context.beginPath();
+  context.moveTo(Math.round(x1) + 0.5, Math.round(y1) + 0.5);
+  context.lineTo(Math.round(x2) + 0.5, Math.round(y2) + 0.5);
+  context.stroke();
+}
+
 function drawAxes(context, map, colours, xLabel, yLabel) {
   const { box } = map;
   context.font = "12px system-ui, sans-serif";
@@ -89,14 +97,14 @@ function drawAxes(context, map, colours, xLabel, yLabel) {
   context.textAlign = "center";
   context.textBaseline = "top";
   for (const value of ticks(...map.x, Math.max(2, box.w / 110))) {
-    context.strokeRect(map.px(value), box.y, 0, box.h);
+    rule(context, map.px(value), box.y, map.px(value), box.y + box.h);
     context.fillText(String(value), map.px(value), box.y + box.h + 6);
   }
   context.fillText(xLabel, box.x + box.w / 2, box.y + box.h + 23);
   context.textAlign = "right";
   context.textBaseline = "middle";
   for (const value of ticks(...map.y, Math.max(2, box.h / 70))) {
-    context.strokeRect(box.x, map.py(value), box.w, 0);
+    rule(context, box.x, map.py(value), box.x + box.w, map.py(value));
     context.fillText(String(value), box.x - 7, map.py(value));
   }
   context.save();
@@ -247,7 +255,8 @@ function drawLines(context, scene) {
   context.globalAlpha = 1;
   context.strokeStyle = colours.soft;
   context.lineWidth = 1;
-  context.strokeRect(map.px(system.times[frame]), map.box.y, 0, map.box.h);
+  const now = map.px(system.times[frame]);
+  rule(context, now, map.box.y, now, map.box.y + map.box.h);
 }
 
 function drawScene(context, scene, labels) {
