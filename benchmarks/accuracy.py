@@ -49,9 +49,9 @@ JOBS = {
     for job in (
         Job("springs", "springs", ()),
         Job("springs-paper-12", "springs", (*_PAPER, "--horizon", "12", "--epochs", "40")),
-        Job("springs-paper-24", "springs", (*_PAPER, "--horizon", "24", "--epochs", "25")),
-        Job("springs-paper-36", "springs", (*_PAPER, "--horizon", "36", "--epochs", "16")),
-        Job("charged", "charged", ("--epochs", "40")),
+        Job("springs-paper-24", "springs", (*_PAPER, "--horizon", "24", "--epochs", "20")),
+        Job("springs-paper-36", "springs", (*_PAPER, "--horizon", "36", "--epochs", "12")),
+        Job("charged", "charged", ("--epochs", "24")),
     )
 }
 

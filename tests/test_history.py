@@ -63,6 +63,12 @@ def test_temporal_edges_carry_the_next_observation_to_the_one_before():
     assert temporal == {((i, t), (i, t + 1)): 1.0 for i in range(3) for t in (0, 1)}
 
 
+def test_edges_say_whether_they_are_temporal():
+    history = history_of(one_edge_each_way())
+    assert torch.equal(history.graph.attributes[:, 1].bool(), history.temporal)
+    assert history.temporal.sum() == 6
+
+
 def test_every_observation_of_the_condition_is_one_node():
     history = history_of(one_edge_each_way())
     assert history.node_object.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]

@@ -95,7 +95,8 @@ def _examples(
 
 def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
     config = run.config
-    counts = {name: int((data.split == name).sum()) for name in sorted(set(data.split))}
+    there = [name for name in ("train", "val", "test", "ood") if (data.split == name).any()]
+    counts = {name: int((data.split == name).sum()) for name in there}
     size = sum(parameter.numel() for parameter in run.model.parameters())
     rows = [
         ("model", f"{config.name}, preset {config.preset}, {size:,} parameters"),

@@ -62,8 +62,8 @@ CASES = [
     case("infinite", "forecast run inf.npz -o f.nc", "system 0, object 2", '"qy" is infinite'),
     case("unsorted", "train unsorted.npz -o new", "system 0", "goes back in time", "Sort the"),
     case("repeated", "info repeated.npz", "repeats the time at index 5", "drop repeats"),
-    case("edges", "train edges.nc -o new", "edge", "3", "edges.nc", "Expected"),
-    case("self edge", "train self.nc -o new", "object 0", "itself", "self.nc", "Expected"),
+    case("edges", "train edges.nc -o new", "system 0", "from object 3", "edges.nc", "Expected"),
+    case("self edge", "train self.nc -o new", "from object 0 to object 0", "self.nc", "Remove it"),
     case("split word", "info words.npz", 'system 0 in words.npz has the split "testing"', "train"),
     case("no training", "train untrained.nc -o new", 'split "train"', "test", "add systems for"),
     # Data that a model cannot take.

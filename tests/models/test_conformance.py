@@ -57,6 +57,7 @@ CASES = [
     pgode("no-recovery", recovery=False),
     pgode("recomputed", solver={"recompute": True}),
     pgode("anchored-latent", kinematics=False),
+    pgode("plain-encoder", encoder_norm=False, encoder_rates=False, encoder_relation=False),
 ]
 CASES += [Case(name, name) for name in MODELS if name not in {case.model for case in CASES}]
 

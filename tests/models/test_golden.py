@@ -35,6 +35,8 @@ SETTINGS: dict[str, Any] = {
     "anchor": True,
     "encoder_norm": True,
     "encoder_share": True,
+    "encoder_rates": True,
+    "encoder_relation": True,
     "sample": False,
     "sigma": 0.1,
     "kl": 1.0,
@@ -43,10 +45,16 @@ SETTINGS: dict[str, Any] = {
     "frame_time": 0.1,
     "solver": {"method": "rk4", "step": 0.1},
 }
-LATENT = {"kinematics": False, "anchor": False, "encoder_norm": False, "encoder_share": False}
+PAPER = dict.fromkeys(
+    (
+        *("kinematics", "anchor"),
+        *("encoder_norm", "encoder_share", "encoder_rates", "encoder_relation"),
+    ),
+    False,
+)
 CHANGES: dict[str, dict[str, Any]] = {
     "default": {},
-    "paper": LATENT,
+    "paper": PAPER,
     "regions": {"regions": True},
     "single": {"dynamics": "single"},
     "mlp": {"dynamics": "mlp"},

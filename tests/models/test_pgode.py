@@ -288,7 +288,7 @@ def test_objects_without_edges_do_not_influence_each_other_unless_through_the_sy
     none = np.zeros(0, np.int32)
     alone = Graph.from_edges(none, none, np.zeros((0, 2)), batch.objects, dtype=torch.float64)
     nodes = len(batch.history.node_object)
-    silent = Graph.from_edges(none, none, np.zeros((0, 1)), nodes, dtype=torch.float64)
+    silent = Graph.from_edges(none, none, np.zeros((0, 2)), nodes, dtype=torch.float64)
     history = replace(batch.history, graph=silent, temporal=torch.zeros(0, dtype=torch.bool))
     apart = replace(batch, graph=alone, history=history)
     states = apart.states.clone()

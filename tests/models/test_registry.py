@@ -62,7 +62,7 @@ def test_senseless_setting_is_refused_by_name(settings):
 def test_model_is_built_for_the_data_that_the_normaliser_describes(normaliser):
     model = build_model("pgode", model_config("pgode", {"width": 4}), normaliser)
     assert model.normaliser is normaliser
-    assert model.object_encoder.embed.in_features == 2 * len(normaliser.features)
+    assert model.state.size == len(normaliser.positions) == 2
     assert model.dynamics.gather.edge.shape[0] == len(normaliser.edge_attributes)
 
 

@@ -90,6 +90,8 @@ def test_an_error_that_is_not_finite_is_named_and_never_praised(missing):
         (0.0107, "93 × below constant velocity"),
         (1.3, "1.3 × above constant velocity"),
         (1.0, "equal to constant velocity"),
+        (0.982, "1.8 % below constant velocity"),
+        (1.023, "2.3 % above constant velocity"),
         (0.0, "exact; constant velocity is not"),
         (math.nan, "not comparable with constant velocity"),
     ],

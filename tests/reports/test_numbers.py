@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from pgode.reports.numbers import (
+    excess,
     finite,
     in_units,
     power_of_ten,
@@ -47,6 +48,10 @@ def test_the_power_of_a_table_suits_its_median_and_is_left_out_where_it_would_no
 
 def test_ratios_have_two_digits():
     assert [times(x) for x in (1.337, 9.96, 93.4, 1284.0)] == ["1.3 ×", "10 ×", "93 ×", "1,300 ×"]
+
+
+def test_a_small_excess_is_a_percentage():
+    assert [excess(x) for x in (1.012, 1.37, 20.0)] == ["+1.2 %", "1.4 ×", "20 ×"]
 
 
 def test_values_for_json_are_short_and_never_nan():

@@ -11,6 +11,21 @@ def test_a_logarithmic_axis_gives_every_decade_the_same_length():
     assert [label for _, label in axis.ticks()] == ["10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", "1"]
 
 
+def test_an_axis_that_counts_has_only_whole_ticks():
+    labels = [label for _, label in svg.Axis(1.0, 4.0, 0.0, 500.0, whole=True).ticks(7)]
+    assert labels == ["1", "2", "3", "4"]
+
+
+def test_very_small_and_large_values_leave_their_power_to_the_name_of_the_axis():
+    tiny = svg.Axis(-2.7762e-8, -2.7738e-8, 0.0, 100.0)
+    assert [label for _, label in tiny.ticks(3)] == ["-2.776", "-2.775", "-2.774"]
+    assert tiny.named("loss") == "loss (× 10⁻⁸)" and tiny.named("") == "× 10⁻⁸"
+    far = svg.Axis(5_000_000.0, 5_000_001.0, 0.0, 100.0)
+    assert [label for _, label in far.ticks(3)] == ["5", "5.0000005", "5.000001"]
+    plain = svg.Axis(0.0, 1e-3, 0.0, 100.0)
+    assert plain.named("loss") == "loss" and plain.ticks(3)[1][1] == "0.0005"
+
+
 def test_within_one_decade_a_logarithmic_axis_still_has_ticks():
     labels = [label for _, label in svg.Axis(0.15, 0.9, 0.0, 100.0, log=True).ticks()]
     assert labels == ["0.2", "0.5"]

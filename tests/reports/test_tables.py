@@ -45,7 +45,7 @@ def test_columns_are_horizons_by_variables_without_single_features():
     lines = printed(report.evaluation).splitlines()
     assert lines[2].split() == ["12", "12", "24", "24", "36", "36"]
     assert lines[3].split() == ["q", "v"] * 3
-    assert max(len(line.rstrip()) for line in lines) < 100
+    assert max(len(line.rstrip()) for line in lines) <= 80
 
 
 def test_names_with_brackets_are_shown_as_they_are():

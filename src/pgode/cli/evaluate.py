@@ -11,7 +11,7 @@ def evaluate(
     *,
     data: Path | None = None,
     split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
-    horizons: str | None = None,
+    horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int = 20,
     seed: int = 0,
     json: Path | None = None,

@@ -12,7 +12,7 @@ def forecast(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     until: int | None = None,
-    times: str | None = None,
+    times: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int = 20,
     seed: int = 0,
 ) -> None:

@@ -28,7 +28,10 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """One panel. `band` is (name, low, high); `marks` are (x, words) of vertical lines."""
+    """One panel; `x` counts frames or epochs.
+
+    `band` is (name, low, high); `marks` are (x, words) of vertical lines.
+    """
 
     title: str
     x: Float[np.ndarray, " n"]
@@ -66,7 +69,7 @@ class Chart:
 def draw(chart: Chart) -> str:
     """The panel as SVG. Its numbers go along in `data-chart`, for the script's read-out."""
     chart = chart.thinned()
-    x_axis = svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0)
+    x_axis = replace(svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0), whole=True)
     y_axis = svg.Axis.around(chart.extents(), HEIGHT - BOTTOM, TOP, log=chart.log)
     x = x_axis.place(chart.x)
     parts = [svg.frame(x_axis, y_axis, chart.x_label, chart.y_label, grid=True)]
@@ -79,7 +82,7 @@ def draw(chart: Chart) -> str:
         side = "end" if place > (LEFT + WIDTH) / 2 else "start"
         nudge = -5 if side == "end" else 5
         parts.append(svg.text(place + nudge, TOP + 11, words, f"tick {side}"))
-    for series in reversed(chart.series):  # The first is the one that matters: it goes on top.
+    for series in chart.series:  # Dashes come later: a solid line above would hide an equal one.
         parts.append(
             f'<path class="line {series.kind}" d="{svg.path(x, y_axis.place(series.values))}"/>'
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pgode.reports.numbers import finite, percent, suitable_exponent, times
+from pgode.reports.numbers import excess, finite, percent, suitable_exponent, times
 
 REFERENCE = "constant-velocity"
 """The naive model that skill is measured against."""
@@ -122,8 +122,10 @@ def against(ratio: float, other: str) -> str:
         return f"not comparable with {name}"
     if ratio == 0:
         return f"exact; {name} is not"
-    if 0.995 < ratio < 1.005:
+    if 0.9995 < ratio < 1.0005:
         return f"equal to {name}"
+    if 0.9 < ratio < 1.1:
+        return f"{100 * abs(ratio - 1):.1f} % {'below' if ratio < 1 else 'above'} {name}"
     return f"{times(1 / ratio)} below {name}" if ratio < 1 else f"{times(ratio)} above {name}"
 
 
@@ -143,7 +145,7 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
             worse_anywhere = True
             where = f"in {worse.sum()} of {worse.size} cells: {_cells(comparison, worse, ratio)}"
             if worse.all() and ratio is not None:
-                where = f"in every cell of the table, by up to {times(float(ratio.max()))}"
+                where = f"in every cell of the table, by up to {excess(float(ratio.max()))}"
             words = f"Worse than {model_name(other)}, which learns nothing, {where}."
             found.append(Verdict(False, words))
     if others and not worse_anywhere and not unknown.any():
@@ -193,7 +195,7 @@ def _cells(
             f"{comparison.variables[variable]} at {comparison.horizons[horizon]} frames "
             f"{split_name(comparison.splits[split])}"
         )
-        factor = "" if ratio is None else f" ({times(float(ratio[split, horizon, variable]))})"
+        factor = "" if ratio is None else f" ({excess(float(ratio[split, horizon, variable]))})"
         words.append(cell + factor)
     shown = words[:6] + ([f"and {len(words) - 6} more"] if len(words) > 6 else [])
     return ", ".join(shown)

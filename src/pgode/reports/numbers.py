@@ -58,6 +58,11 @@ def times(factor: float) -> str:
     return f"{rounded:,.0f} ×" if rounded >= 10 else f"{significant(factor, 2)} ×"
 
 
+def excess(ratio: float) -> str:
+    """By how much a ratio is above 1: "1.3 ×", or "+2.1 %" where the factor would read 1.0."""
+    return times(ratio) if ratio >= 1.095 else f"+{100 * (ratio - 1):.1f} %"
+
+
 def percent(share: float) -> str:
     """A share as a whole percentage."""
     return f"{100 * share:.0f} %" if math.isfinite(share) else MISSING

@@ -177,7 +177,7 @@ def _range_words(value: Any) -> str:
     if isinstance(value, list | tuple) and len(value) == 2:
         return " – ".join(_range_words(end) for end in value)
     if isinstance(value, float | int) and not isinstance(value, bool):
-        return f"{value:.6g}"
+        return f"{value:.4g}"
     return str(value)
 
 

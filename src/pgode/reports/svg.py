@@ -21,6 +21,8 @@ class Axis:
     start: float
     stop: float
     log: bool = False
+    whole: bool = False
+    """Whether it counts something, so that ticks between whole numbers make no sense."""
 
     @classmethod
     def around(
@@ -55,16 +57,30 @@ class Axis:
         """Round values on the axis, at most about `most` of them, with their labels."""
         return self._log_ticks(most) if self.log else self._even_ticks(most)
 
+    @property
+    def exponent(self) -> int:
+        """The power of ten that labels leave to the axis's name, for very small or large values."""
+        largest = max(abs(self.low), abs(self.high))
+        power = math.floor(math.log10(largest)) if largest > 0 else 0
+        return 0 if self.log or -4 <= power <= 4 else power
+
+    def named(self, label: str) -> str:
+        """The axis's name with that power of ten."""
+        factor = f"× {power_of_ten(self.exponent)}" if self.exponent else ""
+        return f"{label} ({factor})" if label and factor else label + factor
+
     def _even_ticks(self, most: int) -> list[tuple[float, str]]:
         rough = (self.high - self.low) / most
         size = 10.0 ** math.floor(math.log10(rough))
         step = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= rough * 0.999)
+        step = max(step, 1.0) if self.whole else step
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
-        # Rounded to the step's own digits, so that 3 * 0.1 is labelled 0.3.
-        digits = -math.floor(math.log10(step))
-        values = [round(index * step, digits) + 0.0 for index in range(first, last + 1)]
-        return [(value, f"{value:.6g}") for value in values]
+        # As many digits as the step has, so that 3 * 0.1 is labelled 0.3.
+        digits = max(self.exponent - math.floor(math.log10(step)), 0)
+        values = [index * step for index in range(first, last + 1)]
+        labels = [f"{value / 10.0**self.exponent + 0.0:.{digits}f}" for value in values]
+        return [(value, _short(label)) for value, label in zip(values, labels, strict=True)]
 
     def _log_ticks(self, most: int) -> list[tuple[float, str]]:
         low, high = math.log10(self.low), math.log10(self.high)
@@ -79,6 +95,11 @@ class Axis:
         )
         found = [(lead * 10.0**decade, _times_power(lead, decade)) for decade, lead in steps]
         return [tick for tick in found if self.low <= tick[0] <= self.high]
+
+
+def _short(label: str) -> str:
+    """Without zeros at the end: 0.5 beside 0 and 1, not 0.50."""
+    return label.rstrip("0").rstrip(".") if "." in label else label
 
 
 def _times_power(lead: int, decade: int) -> str:
@@ -143,8 +164,8 @@ def frame(x_axis: Axis, y_axis: Axis, x_label: str, y_label: str, *, grid: bool)
         at = float(x_axis.place(np.array([value]))[0])
         parts.append(line(at, bottom, at, bottom + 4, "rule"))
         parts.append(text(at, bottom + 16, label, "tick mid"))
-    parts.append(text((left + right) / 2, bottom + 33, x_label, "axis mid"))
+    parts.append(text((left + right) / 2, bottom + 33, x_axis.named(x_label), "axis mid"))
     middle = (top + bottom) / 2
     turn = f' transform="rotate(-90 11 {number(middle)})"'
-    parts.append(text(11, middle + 3, y_label, "axis mid", turn))
+    parts.append(text(11, middle + 3, y_axis.named(y_label), "axis mid", turn))
     return "".join(parts)

@@ -26,10 +26,11 @@ def error_table(evaluation: dict[str, Any]) -> Table:
         caption=f"bold: lowest{skill_words}",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),  # narrow: three horizons of two variables fit in 80 columns
         pad_edge=False,
     )
     table.add_column("")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for horizon in comparison.horizons:
         for variable in comparison.variables:
             table.add_column(Text(f"{horizon}\n{variable}", justify="right"), justify="right")

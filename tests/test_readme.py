@@ -1,0 +1,203 @@
+"""What the README and the pages say is true: their code runs, their commands and settings exist."""
+
+import ast
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cyclopts import CycloptsError
+
+from pgode.cli.app import app
+from pgode.training.config import parse_changes, run_config
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+SETTING = re.compile(r"`(?:--set )?((?:model|window|training)\.[\w.]+)=([^`]+)`")
+SOURCE = re.compile(r"`(src/pgode/[\w/]+\.py)`,\s+`([\w.]+)`")
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)")
+TARGET = re.compile(r"(?:^|`)make ([a-z-]+)", re.M)
+
+
+def text_of(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    return [code for language, code in FENCE.findall(text_of(page)) if language in languages]
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """Words of each `pgode ...` line of a block, and of each one within a sentence."""
+    lines = [line for block in blocks(page, "", "sh") for line in block.splitlines()]
+    lines += re.findall(r"`(pgode [^`]+)`", FENCE.sub("", text_of(page)))
+    for line in lines:
+        if line.startswith("pgode "):
+            yield shlex.split(line, comments=True)[1:]
+
+
+def flat(settings: dict[str, Any], before: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        inner = flat(value, f"{before}{key}.") if isinstance(value, dict) else {before + key: value}
+        found.update(inner)
+    return found
+
+
+def preset(name: str) -> dict[str, Any]:
+    return flat(run_config(preset=name).model_dump(mode="json"))
+
+
+def rows(page: str, *heads: str) -> list[list[str]]:
+    """Cells of the tables whose heads hold all of these words."""
+    found: list[list[str]] = []
+    inside = False
+    for line in text_of(ROOT / "docs" / page).splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line[:1] == "|" else []
+        if not cells:
+            inside = False
+        elif inside and set(cells[0]) != {"-"}:
+            found.append(cells)
+        elif set(heads) <= set(cells):
+            inside = True
+    return found
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "python")], ids=named)
+def test_python_of_a_page_runs_from_top_to_bottom(
+    page: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(blocks(page, "python")), named(page), "exec"), {"__name__": "page"})
+    printed = capsys.readouterr().out
+    assert printed
+    if page.name == "README.md":
+        assert "(16, 10, 36, 4)" in printed
+        assert (tmp_path / "forecast.nc").is_file()
+
+
+def test_readme_example_is_short() -> None:
+    code = "\n".join(blocks(PAGES[0], "python"))
+    assert len([line for line in code.splitlines() if line.strip()]) <= 12
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_commands_of_a_page_have_options_that_exist(page: Path) -> None:
+    for words in commands(page):
+        if len(words) == 1 and not words[0].startswith("-"):
+            assert words[0] in app
+            continue
+        try:
+            command, bound, *_ = app.parse_args(
+                [word for word in words if word != "--help"], exit_on_error=False, print_error=False
+            )
+        except CycloptsError as error:
+            pytest.fail(f"pgode {' '.join(words)}: {error}")
+        if command.__name__ == "train":
+            run_config(changes=parse_changes(list(bound.arguments.get("changes", ()))))
+
+
+def test_every_command_and_option_is_in_the_reference() -> None:
+    reference = text_of(ROOT / "docs/commands.md")
+    for name in ("simulate", "train", "evaluate", "forecast", "report", "info"):
+        section = re.split(r"^## ", reference.split(f"\n## `pgode {name}`")[1], flags=re.M)[0]
+        arguments = app[name].assemble_argument_collection(parse_docstring=True)
+        for argument in arguments:
+            options = [option for option in argument.names if option.startswith("-")]
+            position = argument.parameter.name and options[0].lstrip("-").upper()
+            listed = [f"`{option}`" in section for option in options]
+            assert any(listed) or f"`{position}`" in section, f"{name}: {options}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_settings_named_on_a_page_exist_and_take_the_value(page: Path) -> None:
+    for key, value in SETTING.findall(text_of(page)):
+        run_config(changes=parse_changes([f"{key}={value}"]))
+
+
+def test_table_of_settings_is_that_of_the_code() -> None:
+    default, paper = preset("default"), preset("paper")
+    written = {
+        cells[0].strip("`"): cells[1:3] for cells in rows("commands.md", "setting", "`default`")
+    }
+    expected = {
+        key: [shown(default[key]), shown(paper[key])]
+        for key in default
+        if key not in ("name", "preset")
+    }
+    assert written == expected
+
+
+def shown(value: Any) -> str:
+    """A value as the table writes it."""
+    if isinstance(value, list):
+        return f"`{json.dumps(value)}`"
+    return "none" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def test_table_of_differences_says_what_each_preset_has() -> None:
+    presets = [preset("default"), preset("paper")]
+    listed = rows("differences.md", "`default`", "`paper`")
+    undone = [cells for cells in listed if cells[1]]
+    assert len(undone) > 15
+    for name, undo, *states in undone:
+        key, _, value = undo.strip("`").partition("=")
+        off = yaml.safe_load(value)
+        expected = ["off" if has[key] == off else "on" for has in presets]
+        assert states == expected, name
+
+
+def test_settings_that_the_presets_disagree_on_are_among_the_differences() -> None:
+    default, paper = preset("default"), preset("paper")
+    disagreed = {key for key in default if default[key] != paper[key]} - {"preset"}
+    written = text_of(ROOT / "docs/differences.md")
+    assert [key for key in sorted(disagreed) if key not in written] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_names_in_the_source_that_a_page_points_to_are_there(page: Path) -> None:
+    for path, name in SOURCE.findall(text_of(page)):
+        assert name in defined(ROOT / path), f"{path} has no {name}"
+
+
+def defined(path: Path) -> set[str]:
+    """Functions, classes and methods of a file."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            inner = [each.name for each in node.body if isinstance(each, ast.FunctionDef)]
+            names.update(f"{node.name}.{method}" for method in inner)
+    return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_files_that_a_page_links_to_are_there(page: Path) -> None:
+    links = [link for link in LINK.findall(text_of(page)) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_make_targets_that_a_page_names_are_there(page: Path) -> None:
+    makefile = text_of(ROOT / "Makefile")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.M))
+    assert set(TARGET.findall(text_of(page))) <= targets
+
+
+def test_menu_of_the_pages_lists_every_page() -> None:
+    # Not yaml: the theme's own tags are unknown to it.
+    menu = re.findall(r"^  - [^:\n]+: (\S+\.md)$", text_of(ROOT / "mkdocs.yml"), re.M)
+    assert sorted(menu) == sorted(page.name for page in PAGES[1:])

@@ -1,0 +1,106 @@
+"""Checkpoints: plain safetensors, written whole or not at all, refused when they do not fit."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from torch import nn
+
+from pgode.errors import InputError
+from pgode.training import checkpoint
+from pgode.training.checkpoint import Progress, load_checkpoint, load_model, save_checkpoint
+from tests.trained_runs import trained
+
+
+def small(seed: int = 0) -> tuple[nn.Module, dict[str, torch.optim.Optimizer]]:
+    torch.manual_seed(seed)
+    model = nn.Linear(3, 2)
+    return model, {"optimiser": torch.optim.AdamW(model.parameters(), 0.1)}
+
+
+def stepped(seed: int = 0) -> tuple[nn.Module, dict[str, torch.optim.Optimizer]]:
+    model, optimisers = small(seed)
+    for _ in range(3):
+        model(torch.ones(4, 3)).square().mean().backward()
+        optimisers["optimiser"].step()
+    return model, optimisers
+
+
+@pytest.mark.parametrize("name", ["best", "last"])
+def test_a_checkpoint_opens_with_plain_safetensors(name: str) -> None:
+    run = trained()
+    with safe_open(str(run.folder / f"checkpoints/{name}.safetensors"), framework="numpy") as file:
+        names, header = set(file.keys()), file.metadata()
+    assert header["format"] == "1"
+    assert json.loads(header["progress"])["epoch"] in (1, 2, 3)
+    weights = {key.removeprefix("model.") for key in names if key.startswith("model.")}
+    assert weights == run.model.state_dict().keys()
+    states = {key.rpartition(".")[2] for key in names if not key.startswith("model.")}
+    assert states == {"step", "exp_avg", "exp_avg_sq"}
+    assert {key.partition(".")[0] for key in names} == {"model", "optimiser", "adversary"}
+
+
+def test_what_was_saved_comes_back_bit_for_bit(tmp_path: Path) -> None:
+    path = tmp_path / "one.safetensors"
+    model, optimisers = stepped()
+    progress = Progress(2, 1, 7, 1.5, 0.25, 2, False, {"mse": 0.1 + 0.2})
+    save_checkpoint(path, model, optimisers, progress)
+    other, others = small(1)
+    assert load_checkpoint(path, other, others) == progress
+    for name, value in model.state_dict().items():
+        assert torch.equal(other.state_dict()[name], value)
+    for _ in range(2):
+        for each, its in ((model, optimisers), (other, others)):
+            its["optimiser"].zero_grad()
+            each(torch.ones(4, 3)).square().mean().backward()
+            its["optimiser"].step()
+    assert torch.equal(other.weight, model.weight)
+
+
+def test_no_best_error_yet_is_kept_as_infinite(tmp_path: Path) -> None:
+    path = tmp_path / "one.safetensors"
+    save_checkpoint(path, *small(), Progress())
+    with safe_open(str(path), framework="numpy") as file:
+        assert json.loads(file.metadata()["progress"])["best"] is None
+    assert load_checkpoint(path, small()[0]).best == math.inf
+
+
+def test_a_save_that_fails_leaves_the_checkpoint_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "one.safetensors"
+    save_checkpoint(path, *small(), Progress(epoch=1))
+    before = path.read_bytes()
+
+    def half(tensors: object, target: str, header: object) -> None:
+        Path(target).write_bytes(before[: len(before) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "save_file", half)
+    with pytest.raises(InputError, match=r"one.safetensors: No space left on device"):
+        save_checkpoint(path, *stepped(), Progress(epoch=2))
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("content", [b"", b"not safetensors at all", None])
+def test_a_damaged_checkpoint_is_refused(content: bytes | None, tmp_path: Path) -> None:
+    path = tmp_path / "one.safetensors"
+    save_checkpoint(path, *stepped(), Progress())
+    path.write_bytes(path.read_bytes()[:-8] if content is None else content)
+    with pytest.raises(InputError, match=r"cannot read the checkpoint .*one.safetensors"):
+        load_checkpoint(path, small()[0])
+
+
+def test_weights_of_another_model_are_refused_in_a_few_words(tmp_path: Path) -> None:
+    model = nn.Sequential(*(nn.Linear(3, 3) for _ in range(50)))
+    with pytest.raises(InputError) as raised:
+        load_model(model, {"weight": torch.zeros(2, 3)}, tmp_path / "w.safetensors")
+    message = str(raised.value)
+    assert "w.safetensors do not fit the model its config describes: Missing key(s)" in message
+    assert "Restore config.json and the checkpoint together." in message
+    assert "\n" not in message
+    assert len(message) < 500 + len(str(tmp_path))

@@ -1,0 +1,97 @@
+"""Settings of a run: preset, then file, then single changes; what is left out is the default."""
+
+from pathlib import Path
+
+import pytest
+
+from pgode.errors import InputError
+from pgode.training.config import RunConfig, parse_changes, run_config
+
+
+def test_later_places_win_and_leave_the_rest(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text("model: {width: 16, prototypes: 4}\ntraining: {batch: 7, seed: 3}\n")
+    config = run_config("pgode", "paper", file, {"model.prototypes": 2, "training.batch": 9})
+    assert (config.model["width"], config.model["prototypes"]) == (16, 2)
+    assert (config.training.batch, config.training.seed) == (9, 3)
+    assert config.training.optimiser == "adam"  # from the preset
+    assert config.model["kinematics"] is False
+    assert config.window.condition == 12  # the default
+    assert (config.name, config.preset) == ("pgode", "paper")
+
+
+def test_a_file_may_name_the_model(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text("name: last-value\n")
+    assert run_config(file=file).name == "last-value"
+
+
+def test_a_config_holds_every_setting_of_its_model() -> None:
+    config = run_config(changes={"model.solver.method": "euler"})
+    assert config.model["solver"]["method"] == "euler"
+    assert config.model["solver"]["step"] == 0.1
+    assert RunConfig.model_validate_json(config.model_dump_json()) == run_config(
+        changes={"model.solver.method": "euler"}
+    )
+
+
+def test_the_config_of_a_run_can_be_given_again(tmp_path: Path) -> None:
+    config = run_config(preset="paper", changes={"model.width": 32, "training.patience": 4})
+    file = tmp_path / "config.json"
+    file.write_text(config.model_dump_json())
+    assert run_config(preset="paper", file=file) == config
+
+
+@pytest.mark.parametrize(
+    "pair, key, value",
+    [
+        ("model.width=3", "model.width", 3),
+        ("training.learning_rate=1e-3", "training.learning_rate", "1e-3"),
+        ("training.curriculum=[[0.5, 12]]", "training.curriculum", [[0.5, 12]]),
+        ("model.recovery=false", "model.recovery", False),
+        ("training.patience=null", "training.patience", None),
+        ("training.patience=", "training.patience", None),
+        ("name=a=b", "name", "a=b"),
+    ],
+)
+def test_a_change_is_a_key_and_a_yaml_value(pair: str, key: str, value: object) -> None:
+    assert parse_changes([pair]) == {key: value}
+
+
+def test_a_number_that_yaml_takes_for_a_word_is_still_a_number() -> None:
+    changes = parse_changes(["training.learning_rate=1e-3"])
+    assert run_config(changes=changes).training.learning_rate == 1e-3
+
+
+def test_changes_are_taken_in_their_order() -> None:
+    changes = parse_changes(["model.width=3", "training.seed=1", "model.width=5"])
+    assert run_config(changes=changes).model["width"] == 5
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ("window.condition", 0),
+        ("window.starts", "last"),
+        ("training.learning_rate", float("nan")),
+        ("training.clip", 0),
+        ("training.curriculum", [[0.5]]),
+        ("training.schedule", "linear"),
+        ("training.threads", 0),
+        ("training.seed", 2**63),
+        ("model.gate", "none"),
+        ("window", 3),
+        ("name", 3),
+    ],
+)
+def test_a_value_that_does_not_do_is_named(key: str, value: object) -> None:
+    with pytest.raises(InputError) as raised:
+        run_config(changes={key: value})
+    assert str(raised.value).startswith(f'the setting "{key}')
+    assert f"--set {key}" in str(raised.value)
+
+
+def test_a_config_cannot_change() -> None:
+    config = run_config()
+    with pytest.raises(ValueError, match="frozen"):
+        config.training.epochs = 3  # type: ignore[misc]

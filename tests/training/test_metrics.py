@@ -1,0 +1,83 @@
+"""The log of a run says the same in all its files."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from pgode.training.metrics import MetricsLog, read_metrics
+from tests.trained_runs import trained
+
+ROW = {"epoch": 1, "train": {"mse": 0.25, "kl": 1e-9}, "val_mse": 0.5, "lr": 0.1, "seconds": 2.0}
+
+
+def flat(row: dict) -> dict[str, float]:
+    terms = {f"train_{name}": value for name, value in row["train"].items()}
+    return {**{k: v for k, v in row.items() if k != "train"}, **terms}
+
+
+def test_csv_and_json_lines_hold_the_same_numbers() -> None:
+    run = trained()
+    lines = (run.folder / "metrics.jsonl").read_text().splitlines()
+    rows = [json.loads(line) for line in lines]
+    with (run.folder / "metrics.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert [row["epoch"] for row in rows] == [1, 2, 3]
+    assert [{k: float(v) for k, v in row.items()} for row in table] == [flat(row) for row in rows]
+    assert rows == run.epochs
+    assert {"total", "mse", "reconstruction", "kl", "parameters", "disentangle"} <= rows[0][
+        "train"
+    ].keys()
+
+
+def test_tensorboard_holds_the_same_numbers() -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    run = trained()
+    events = EventAccumulator(str(run.folder / "tensorboard")).Reload()
+    rows = [flat(row) for row in run.epochs]
+    assert set(events.Tags()["scalars"]) == rows[0].keys() - {"epoch"}
+    for name in rows[0].keys() - {"epoch"}:
+        found = events.Scalars(name)
+        assert [event.step for event in found] == [1, 2, 3]
+        assert [event.value for event in found] == pytest.approx([row[name] for row in rows], 1e-6)
+
+
+def test_a_log_works_without_tensorboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgode.training.metrics.find_spec", lambda name: None)
+    log = MetricsLog(tmp_path)
+    log.add(ROW)
+    log.close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["metrics.csv", "metrics.jsonl"]
+
+
+def test_a_resumed_log_drops_the_rows_it_will_make_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgode.training.metrics.find_spec", lambda name: None)
+    log = MetricsLog(tmp_path)
+    for epoch in (1, 2, 3):
+        log.add({**ROW, "epoch": epoch})
+    again = MetricsLog(tmp_path)
+    assert again.rows == log.rows
+    again.rewind(1)
+    again.add({**ROW, "epoch": 2, "lr": 0.7})
+    assert [(row["epoch"], row["lr"]) for row in read_metrics(tmp_path)] == [(1, 0.1), (2, 0.7)]
+
+
+def test_a_term_that_appears_later_gets_a_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgode.training.metrics.find_spec", lambda name: None)
+    log = MetricsLog(tmp_path)
+    log.add({**ROW, "train": {}})
+    log.add({**ROW, "epoch": 2})
+    with (tmp_path / "metrics.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["train_mse"] for row in rows] == ["", "0.25"]
+
+
+def test_a_folder_without_a_log_has_no_rows(tmp_path: Path) -> None:
+    assert read_metrics(tmp_path) == []
