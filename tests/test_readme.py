@@ -115,10 +115,9 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         section = re.split(r"^## ", reference.split(f"\n## `pgode {name}`")[1], flags=re.M)[0]
         arguments = app[name].assemble_argument_collection(parse_docstring=True)
         for argument in arguments:
-            options = [option for option in argument.names if option.startswith("-")]
-            position = argument.parameter.name and options[0].lstrip("-").upper()
-            listed = [f"`{option}`" in section for option in options]
-            assert any(listed) or f"`{position}`" in section, f"{name}: {options}"
+            options = [f"`{option}`" for option in argument.names]
+            position = f"`{argument.name.lstrip('-').upper()}`"
+            assert any(word in section for word in (*options, position)), f"{name}: {options}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

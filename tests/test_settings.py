@@ -27,6 +27,11 @@ def test_settings_cannot_change():
         Outer().width = 4
 
 
+def test_whole_settings_need_no_group_name_in_the_error():
+    with pytest.raises(InputError, match=r'unknown setting "widht"\. Did you mean "width"'):
+        validated(Outer, {"widht": 3}, "")
+
+
 @pytest.mark.parametrize(
     "content, message",
     [

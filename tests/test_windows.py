@@ -212,6 +212,14 @@ def test_window_in_the_middle_is_the_first_window_of_the_data_cut_there(data, wi
     assert middle.numbers.tolist() == [3, 0]
 
 
+def test_shorter_horizon_is_the_beginning_of_the_usual_one(windows, batch):
+    short = windows.batch(np.arange(5), np.zeros(5, int), horizon=1)
+    assert_close(short.targets, batch.targets[:, :1])
+    assert_close(short.target_times, batch.target_times[:, :1])
+    assert torch.equal(short.targets_observed, batch.targets_observed[:, :1])
+    assert_close(short.states, batch.states)
+
+
 def test_last_windows_end_with_each_systems_last_frame(data, windows):
     batch = next(windows.last(5))
     assert not batch.targets_observed.any()

@@ -42,7 +42,9 @@ def settings(**changes: object) -> RunConfig:
 @cache
 def springs() -> Trajectories:
     """Nineteen systems of three objects and eighteen frames, in all four splits."""
-    return simulate("springs", objects=OBJECTS, frames=FRAMES, seed=1, train=8, val=4, test=4, ood=3)
+    return simulate(
+        "springs", objects=OBJECTS, frames=FRAMES, seed=1, train=8, val=4, test=4, ood=3
+    )
 
 
 @cache

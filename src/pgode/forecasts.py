@@ -35,7 +35,9 @@ class Forecasts:
 
     @property
     def samples(self) -> Float[np.ndarray, "sample system object time feature"]:
-        """Sampled forecasts."""
+        """Sampled forecasts; none if none were asked for."""
+        if "samples" not in self.dataset:
+            return np.empty((0, *self.mean.shape))
         return np.asarray(self.dataset["samples"].values)
 
     def write(self, path: Path | str) -> None:
@@ -133,7 +135,7 @@ def _labelled(
     here = observed.present
     for name, parts in contexts.items():
         values = np.concatenate(parts)
-        if len(values) == observed.systems:
+        if name.startswith("system"):
             dataset[name] = (("system", f"{name}_channel"), values)
         else:
             full = np.full((*here.shape, values.shape[1]), np.nan)

@@ -328,9 +328,7 @@ def test_the_command_itself_says_the_same(expected: Case, place: Path) -> None:
     check(done.stderr, expected)
 
 
-def test_what_the_cases_start_from_is_good(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_cases_start_from_is_good(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """So that a case fails for its own reason: the same commands work on good input."""
     assert (springs().frames, trained().config.window.condition) == (FRAMES, CONDITION)
     assert data_file().is_file()

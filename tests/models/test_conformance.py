@@ -16,6 +16,7 @@ from torch.testing import assert_close
 
 from pgode.models import MODELS, Forecast
 from pgode.models.pgode import PRESETS
+from pgode.windows import Windows
 
 
 @dataclass(frozen=True)
@@ -304,6 +305,13 @@ def test_forecasting_changes_neither_batch_nor_model(model, batch):
 def test_longer_horizon_than_the_data_can_be_forecast(model, batch):
     far = torch.arange(1.0, 2 * TIME_AXIS).double().expand(5, -1)
     assert again(model, batch, far).mean.shape == (14, 2 * TIME_AXIS - 1, 5)
+
+
+@pytest.mark.parametrize("condition, horizon", [(1, 1), (2, 5), (6, 2)])
+def test_any_condition_and_horizon_will_do(model, data, normaliser, condition, horizon):
+    batch = next(Windows(data, normaliser, condition, horizon).batches(5)).to(dtype=torch.float64)
+    assert torch.isfinite(loss_of(model, batch))
+    assert again(model, batch).mean.shape == batch.targets.shape
 
 
 def test_config_cannot_change(model):

@@ -29,8 +29,8 @@ class Losses:
 class Forecast:
     """A forecast in scaled units, with what the model inferred on the way.
 
-    `contexts` holds named arrays with one row per object or per system (gate weights, context
-    vectors): what a report shows.
+    `contexts` holds named arrays with one row per object (gate weights, context vectors), or per
+    system where the name starts with "system": what a report shows.
     """
 
     mean: Float[Tensor, "objects outputs features"]

@@ -1,4 +1,4 @@
-"""Which prototypes each object uses: the gate weights w_i of Eq. 12 as a map."""
+"""Which prototypes each object uses: the gate weights w_i of Eq. 11 as a map."""
 
 from html import escape
 

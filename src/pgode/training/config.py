@@ -40,7 +40,7 @@ class TrainingConfig(Settings):
     )
     weight_decay: float = Field(default=1e-3, ge=0, description="AdamW's decay")
     clip: float = Field(
-        default=1.0, gt=0, description="largest gradient norm, relative to the loss scale"
+        default=1.0, gt=0, description="largest gradient norm, as a multiple of the recent average"
     )
     adversary_rate: float = Field(
         default=5e-4, gt=0, description="learning rate of a model's adversary"
@@ -52,7 +52,7 @@ class TrainingConfig(Settings):
         default=0, ge=0, lt=2**63, description="fixes weights, order of systems and draws"
     )
     threads: int | None = Field(
-        default=None, ge=1, description="CPU threads; all cores if not given"
+        default=None, ge=1, description="CPU threads; torch's own choice if not given"
     )
 
 

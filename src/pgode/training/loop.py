@@ -1,7 +1,6 @@
 """The training loop (paper, Algorithm 1), read from top to bottom."""
 
 import math
-import os
 import time
 from contextlib import closing
 from pathlib import Path
@@ -78,7 +77,8 @@ class Trainer:
     def fit(self, display: Display) -> bool:
         """Train to the end; False if a signal stopped it first (the work so far is saved)."""
         keep_freed_memory()
-        torch.set_num_threads(self.settings.threads or os.cpu_count() or 1)
+        if self.settings.threads is not None:
+            torch.set_num_threads(self.settings.threads)
         progress = self.progress
         with stop_on_signal() as stop, display, closing(self.log):
             display.begin(self.settings.epochs, self.steps_per_epoch, progress, self.log.rows)

@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pgode.models.forecaster import ModelConfig
 from pgode.ode import SolverConfig
@@ -24,13 +24,13 @@ class PGODEConfig(ModelConfig):
     )
     regions: bool = Field(False, description="give the gate a context of each object's group")
     dynamics: Literal["prototypes", "single", "mlp"] = Field(
-        "prototypes", description="right-hand side: Eq. 11, w. Single, or w. MLP"
+        "prototypes", description="right-hand side: Eq. 10, w. Single, or w. MLP"
     )
     top: int | None = Field(None, ge=1, description="PGODE-S: prototypes used per object")
     backbone: Literal["message", "gcn", "gin", "sage"] = Field(
         "message", description="how a prototype gathers its neighbours"
     )
-    recovery: bool = Field(True, description="the term -z of Eq. 11")
+    recovery: bool = Field(True, description="the term -z of Eq. 10")
     kinematics: bool = Field(
         True, description="integrate named positions and velocities themselves, dq/dt = v exact"
     )
@@ -50,6 +50,15 @@ class PGODEConfig(ModelConfig):
     disentangle: float = Field(0.01, ge=0, description="weight of L_dis, I(g; u) minimised")
     frame_time: float = Field(0.1, gt=0, description="ODE time that one frame takes")
     solver: SolverConfig = SolverConfig()
+
+    @model_validator(mode="after")
+    def _settings_have_effect(self) -> "PGODEConfig":
+        """Refuse combinations of which a part would do nothing."""
+        if self.dynamics != "prototypes" and (self.top is not None or self.backbone != "message"):
+            raise ValueError("top and backbone belong to dynamics=prototypes; leave them out")
+        if self.top is not None and self.backbone != "message":
+            raise ValueError("top works with backbone=message only; leave one of them out")
+        return self
 
 
 PRESETS: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""Weights of the prototypes for each object (paper, Eq. 12)."""
+"""Weights of the prototypes for each object (paper, Eq. 11)."""
 
 from dataclasses import dataclass
 

@@ -50,7 +50,7 @@ class PGODE(Forecaster):
         self.context_critic = MutualInformation(width, width, width) if disentangles else None
 
     def loss(self, batch: Batch) -> Losses:
-        """Negative ELBO per observed value, plus the two mutual-information terms (Eq. 14).
+        """Negative ELBO per observed value, plus the two mutual-information terms (Eq. 15-17).
 
         All is multiplied by 2 sigma^2, which makes the reconstruction term the squared error
         itself: losses of different models then have one scale, and Adam does not notice.
@@ -113,7 +113,7 @@ class PGODE(Forecaster):
         z0: Float[Tensor, "objects width"],
         times: Float[Tensor, "systems outputs"],
     ) -> Solution:
-        """Integrate Eq. 11 from the last observation to every requested time."""
+        """Integrate Eq. 10 from the last observation to every requested time."""
         mixture = self.dynamics.bind(self.gate(contexts, batch), contexts, batch)
         derivative = self.state.derivative(mixture)
         when = (times * self.config.frame_time)[batch.system]

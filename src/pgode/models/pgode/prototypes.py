@@ -1,4 +1,4 @@
-"""Right-hand sides of the prototypical graph ODE (paper, Eq. 9-11) and of its variants."""
+"""Right-hand sides of the prototypical graph ODE (paper, Eq. 9-10) and of its variants."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

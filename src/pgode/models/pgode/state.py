@@ -1,4 +1,4 @@
-"""What is integrated: the latent state of Eq. 11 alone, or with named positions and velocities."""
+"""What is integrated: the latent state of Eq. 10 alone, or with named positions and velocities."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ Derivative = Callable[[Tensor, Tensor], Tensor]
 
 
 class Latent(nn.Module):
-    """dz/dt = mixture(z) - z, decoded by an FFN (Eq. 11 and 13).
+    """dz/dt = mixture(z) - z, decoded by an FFN (Eq. 10).
 
     With `anchor` the decoder gives the change since the last observation.
     """
@@ -35,7 +35,7 @@ class Latent(nn.Module):
         return z0
 
     def derivative(self, mixture: Mixture) -> Derivative:
-        """The right-hand side of Eq. 11."""
+        """The right-hand side of Eq. 10."""
         if self.recovery:
             return lambda t, z: mixture(z) - z
         return lambda t, z: mixture(z)
@@ -49,7 +49,7 @@ class Latent(nn.Module):
 
 
 class Kinematic(nn.Module):
-    """State [q, v, z]: dq/dt = v is exact, dv/dt is read off the mixture, z follows Eq. 11.
+    """State [q, v, z]: dq/dt = v is exact, dv/dt is read off the mixture, z follows Eq. 10.
 
     q and v start at the last observation (moved on to the end of the condition where it is
     older), are seen by the prototypes, and need no decoder. Other features are decoded from z.

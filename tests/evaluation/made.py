@@ -1,0 +1,51 @@
+"""Forecasts made by hand, for tests of scores."""
+
+import numpy as np
+
+from pgode.evaluation import Predictions
+from pgode.normaliser import Normaliser
+
+
+def normaliser(features: tuple[str, ...] = ("qx", "qy", "m")) -> Normaliser:
+    """Variables q (qx, qy) and m; scaled values are twice as small as raw ones, shifted by 1."""
+    count = len(features)
+    variables = tuple("q" if name.startswith("q") else name for name in features)
+    return Normaliser(
+        features=features,
+        roles=("value",) * count,
+        variables=variables,
+        units=("",) * count,
+        centre=(1.0,) * count,
+        scale=(2.0,) * count,
+        frame=0.5,
+        time_units="",
+        edge_attributes=("weight",),
+        parameters=(),
+        parameter_mean=(),
+        parameter_scale=(),
+    )
+
+
+def predictions(
+    mean: np.ndarray,
+    truth: np.ndarray,
+    *,
+    known: np.ndarray | None = None,
+    system: np.ndarray | None = None,
+    draws: np.ndarray | None = None,
+    times: np.ndarray | None = None,
+) -> Predictions:
+    """Forecasts (object, frame, feature) of frames 1, 2, ...; by default all of one system."""
+    objects, frames, _ = mean.shape
+    clock = np.broadcast_to(np.arange(1.0, frames + 1), (objects, frames))
+    return Predictions(
+        mean=mean,
+        draws=np.empty((0, *mean.shape)) if draws is None else draws,
+        truth=truth,
+        known=np.ones(mean.shape, bool) if known is None else known,
+        times=clock if times is None else times,
+        system=np.zeros(objects, np.int64) if system is None else system,
+        contexts={},
+        evaluations=0,
+        seconds=0.0,
+    )

@@ -1,0 +1,77 @@
+"""Everything from Python, in the words that the documentation uses."""
+
+import os
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pgode
+from pgode.training.checkpoint import Progress
+from pgode.training.display import Silent
+from tests.trained_runs import HORIZON, SETTINGS, data_file, springs, trained
+
+TINY = {key: value for key, value in SETTINGS.items() if key != "training.epochs"}
+
+
+class Interrupt(Silent):
+    def step(self, progress: Progress, terms: dict[str, float]) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_simulate_train_forecast_evaluate_in_a_few_lines(tmp_path: Path) -> None:
+    data = pgode.simulate("springs", objects=3, frames=18, train=8, val=4, test=4, ood=3, seed=1)
+    run = pgode.train(data, tmp_path / "run", epochs=3, settings=TINY)
+    result = run.evaluate(data)
+    assert result["mse"] == trained().evaluate(springs())["mse"]
+    forecast = run.forecast(data.split_of("test"), until=4, samples=5)
+    assert forecast.mean.shape == (4, 3, 4, 4)
+    forecast.write(tmp_path / "forecast.nc")
+    assert isinstance(forecast, pgode.Forecasts)
+    again = pgode.open_run(tmp_path / "run")
+    assert isinstance(again, pgode.Run)
+    np.testing.assert_array_equal(
+        again.forecast(data, samples=0).mean, run.forecast(data, samples=0).mean
+    )
+
+
+def test_a_file_does_as_well_as_data_and_is_remembered(tmp_path: Path) -> None:
+    run = pgode.train(str(data_file()), tmp_path / "run", model="last-value", horizon=5)
+    assert run.data["source"] == str(data_file())
+    assert run.config.window.horizon == 5
+    assert run.config.name == "last-value"
+    assert run.forecast(pgode.read(data_file())).mean.shape[2] == 5
+
+
+def test_settings_come_from_a_file_and_single_changes(tmp_path: Path) -> None:
+    config = tmp_path / "my.yaml"
+    config.write_text("window: {condition: 4}\ntraining: {batch: 3}\n")
+    run = pgode.train(
+        springs(),
+        tmp_path / "run",
+        model="constant-velocity",
+        config=config,
+        settings={"training.batch": 5},
+    )
+    assert run.config.window.condition == 4
+    assert run.config.training.batch == 5
+
+
+def test_an_interrupt_is_an_interrupt_and_the_run_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt, match="its state is saved"):
+        pgode.train(springs(), folder, epochs=3, settings=TINY, display=Interrupt())
+    with pytest.raises(KeyboardInterrupt):
+        pgode.resume(folder, springs(), display=Interrupt())
+    run = pgode.resume(folder, data_file())
+    assert [row["val_mse"] for row in run.epochs] == [row["val_mse"] for row in trained().epochs]
+    assert run.config.window.horizon == HORIZON
+
+
+def test_what_is_wrong_is_an_input_error_that_is_a_value_error(tmp_path: Path) -> None:
+    with pytest.raises(pgode.InputError, match="there is no model") as raised:
+        pgode.train(springs(), tmp_path / "run", model="pgod")
+    assert isinstance(raised.value, ValueError)
+    assert isinstance(raised.value, pgode.PgodeError)
+    assert list(tmp_path.iterdir()) == []

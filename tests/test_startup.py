@@ -1,0 +1,74 @@
+"""Starting is quick: nothing heavy is imported before it is needed."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+HEAVY = ("torch", "numba", "xarray", "numpy", "pandas", "matplotlib", "scipy", "pydantic", "zarr")
+
+RUN = """
+import sys
+from pgode.cli.app import run_command
+code = run_command(sys.argv[1:])
+print("imported:", *sys.modules)
+sys.exit(code)
+"""
+
+
+def modules_after(program: str, *words: str) -> tuple[set[str], str]:
+    """Names of what is imported once a program has run, and what it printed before that."""
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    printed, _, names = done.stdout.rpartition("imported:")
+    return {name.partition(".")[0] for name in names.split()}, printed
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    found, _ = modules_after("import sys, pgode; dir(pgode); print('imported:', *sys.modules)")
+    assert "pgode" in found
+    assert found.isdisjoint({*HEAVY, "rich", "cyclopts"})
+
+
+def test_data_and_errors_need_no_torch() -> None:
+    program = "import sys, pgode; pgode.Trajectories, pgode.InputError, pgode.read, pgode.simulate"
+    found, _ = modules_after(f"{program}; print('imported:', *sys.modules)")
+    assert "xarray" in found
+    assert "torch" not in found
+
+
+COMMANDS = ("simulate", "train", "evaluate", "forecast", "report", "info")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["--version"]], ids=" ".join)
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    found, printed = modules_after(RUN, *words)
+    assert found.isdisjoint(HEAVY)
+    if words == ["--help"]:
+        assert all(command in printed for command in COMMANDS)
+    if words[0] == "train":
+        assert all(option in printed for option in ("--resume", "--set", "--preset", "--horizon"))
+
+
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"]], ids=" ".join)
+def test_help_is_there_at_once(words: list[str]) -> None:
+    """The promise is half a second; the best of three leaves room for a busy machine."""
+    command = [sys.executable, "-m", "pgode.cli", *words]
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run(command, capture_output=True, check=True)
+        took.append(time.perf_counter() - began)
+        if took[-1] < 0.5:
+            break
+    assert min(took) < 2
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    import pgode
+
+    with pytest.raises(AttributeError, match="no attribute 'forcast'"):
+        _ = pgode.forcast
+    assert set(dir(pgode)) == set(pgode.__all__)
+    assert all(getattr(pgode, name) is not None for name in pgode.__all__)
