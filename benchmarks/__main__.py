@@ -39,9 +39,7 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
     systems, horizon = (32, 6) if quick else (BATCH, HORIZON)
 
     def training(kind: str) -> Callable[[], Found]:
-        return lambda: training_speed.run(
-            kind, systems, horizon, threads, share=16 if quick else 64, whole=not quick
-        )
+        return lambda: training_speed.run(kind, systems, horizon, threads, whole=not quick)
 
     return {
         "startup": (startup.run, startup.figures),

@@ -1,7 +1,7 @@
 """Trains the models behind docs/results.md and writes its tables. Takes hours; see `--help`.
 
-    python -m benchmarks.accuracy train springs      # one run of the list below, resumable
-    python -m benchmarks.accuracy tables             # benchmarks/results/*.json -> docs/results.md
+python -m benchmarks.accuracy train springs      # one run of the list below, resumable
+python -m benchmarks.accuracy tables             # benchmarks/results/*.json -> docs/results.md
 """
 
 import argparse
@@ -43,7 +43,8 @@ class Job:
 
 
 # The paper's batch of 256 gives four steps an epoch, too few for the epochs that fit here.
-_PAPER = ("--preset", "paper", "--set", "training.batch=16", "--set", "training.learning_rate=0.001")
+_SMALLER = ("--set", "training.batch=16", "--set", "training.learning_rate=0.001")
+_PAPER = ("--preset", "paper", *_SMALLER)
 JOBS = {
     job.name: job
     for job in (
@@ -101,7 +102,8 @@ def tables() -> int:
     parts = [INTRODUCTION]
     if "springs" in found:
         parts.append(_section("Springs, `default` preset, one model", "springs", found["springs"]))
-    lengths = {h: found[f"springs-paper-{h}"] for h in ("12", "24", "36") if f"springs-paper-{h}" in found}
+    names = {h: f"springs-paper-{h}" for h in ("12", "24", "36")}
+    lengths = {h: found[name] for h, name in names.items() if name in found}
     if lengths:
         parts.append(_by_length(lengths))
     if "charged" in found:
@@ -157,11 +159,12 @@ def _by_length(lengths: dict[str, dict[str, Any]]) -> str:
         f"length {h}: {each['training']['epochs']} epochs, {each['training']['minutes']} minutes"
         for h, each in lengths.items()
     )
-    return f"## Springs, `paper` preset, one model per length\n\n{_table(rows, cells)}\nTraining: {took}.\n"
+    title = "## Springs, `paper` preset, one model per length"
+    return f"{title}\n\n{_table(rows, cells)}\nTraining, one thread: {took}.\n"
 
 
 def _table(rows: dict[str, list[float]], cells: list[tuple[str, str, str]] | None = None) -> str:
-    """Ours with the ratio of the paper's number to it; a number worse than the paper's is marked."""
+    """Ours with the ratio to the paper's number; one that is worse is marked."""
     cells = cells or CELLS
     names = {"test": "ID", "ood": "OOD"}
     head = ["MSE x 1e-2", *(f"{names[s]} {h} {v}" for s, h, v in cells)]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.trained_runs import HORIZON, SETTINGS, data_file, springs, trained
 
 import pgode
 from pgode.training.checkpoint import Progress
 from pgode.training.display import Silent
-from tests.trained_runs import HORIZON, SETTINGS, data_file, springs, trained
 
 TINY = {key: value for key, value in SETTINGS.items() if key != "training.epochs"}
 

@@ -30,9 +30,14 @@ def test_a_file_is_there_only_when_it_is_whole(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_what_was_there(error: BaseException, tmp_path: Path) -> None:
     path = tmp_path / "c.txt"
     write_text(path, "old")
-    with pytest.raises(type(error)), replacing(path) as temporary:
-        temporary.write_text("half")
-        raise error
+
+    def fail() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(type(error)):
+        fail()
     assert path.read_text() == "old"
     assert names(tmp_path) == ["c.txt"]
 
@@ -67,10 +72,14 @@ def test_a_folder_that_cannot_move_in_leaves_the_old_one(
     def refuse(self: Path, target: Path) -> Path:
         raise OSError(16, "Device or resource busy")
 
+    def move_in() -> None:
+        with replacing(path) as temporary:
+            temporary.mkdir()
+            (temporary / "new").touch()
+
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(InputError, match="busy"), replacing(path) as temporary:
-        temporary.mkdir()
-        (temporary / "new").touch()
+    with pytest.raises(InputError, match="busy"):
+        move_in()
     assert names(tmp_path) == ["d.zarr", "d.zarr/old"]
 
 

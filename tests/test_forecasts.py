@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 import torch
 import xarray as xr
+from tests.small_systems import CONDITION as SHORT
+from tests.small_systems import FRAMES as LENGTHS
+from tests.small_systems import OBJECTS, uneven
+from tests.trained_runs import CONDITION, HORIZON, springs, trained
 
 from pgode.errors import InputError
 from pgode.evaluation.predictions import BATCH
@@ -14,10 +18,6 @@ from pgode.models import build_model, model_config
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Trajectories
 from pgode.windows import Windows
-from tests.small_systems import CONDITION as SHORT
-from tests.small_systems import FRAMES as LENGTHS
-from tests.small_systems import OBJECTS, uneven
-from tests.trained_runs import CONDITION, HORIZON, springs, trained
 
 DIMS = ("system", "object", "time", "feature")
 
@@ -121,6 +121,7 @@ def test_the_interval_is_that_of_the_samples_and_mostly_holds_the_mean(forecast:
 def test_without_samples_there_is_no_interval() -> None:
     found = trained().forecast(springs(), samples=0)
     assert not {"samples", "lower", "upper"} & set(found.dataset.data_vars)
+    assert found.samples.shape == (0, *found.mean.shape)
 
 
 def test_absent_objects_have_no_forecast_and_present_ones_do(awkward: Forecasts) -> None:
@@ -153,7 +154,7 @@ def test_an_uncalibrated_forecast_repeats_the_models_own_draws() -> None:
         model, data, CONDITION, np.array([6.0]), calibration=None, samples=20, seed=0
     )
     np.testing.assert_array_equal(found.samples[:8], found.samples[8:16])
-    assert len(np.unique(found.samples[:8, 0, 0, 0, 2])) == 8
+    assert len(np.unique(found.samples[:8].reshape(8, -1), axis=0)) == 8
 
 
 def test_a_forecast_does_not_depend_on_which_other_systems_are_asked_for() -> None:

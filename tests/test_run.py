@@ -6,12 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from pgode import run as runs
-from pgode.errors import InputError, SolverError
-from pgode.run import Run, resume, source_of, summary, train
-from pgode.systems import simulate
-from pgode.training.config import run_config
 from tests.small_systems import uneven
 from tests.trained_runs import (
     CONDITION,
@@ -23,6 +17,12 @@ from tests.trained_runs import (
     trained,
     trained_in,
 )
+
+from pgode import run as runs
+from pgode.errors import InputError, SolverError
+from pgode.run import Run, resume, source_of, summary, train
+from pgode.systems import simulate
+from pgode.training.config import run_config
 
 FILES = {
     "calibration.json",
@@ -179,7 +179,7 @@ def test_a_run_is_not_overwritten_and_resumes_with_its_own_data_only(tmp_path: P
     shutil.copytree(trained().folder, tmp_path / "run")
     with pytest.raises(InputError, match="holds a run already"):
         trained_in(tmp_path / "run", settings())
-    with pytest.raises(InputError, match="is not what .* was trained on"):
+    with pytest.raises(InputError, match=r"is not what .* was trained on"):
         resume(tmp_path / "run", springs().split_of("train"))
 
 

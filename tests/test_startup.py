@@ -1,8 +1,8 @@
 """Starting is quick: nothing heavy is imported before it is needed."""
 
+import os
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -53,16 +53,13 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
 
 @pytest.mark.parametrize("words", [["--help"], ["train", "--help"]], ids=" ".join)
 def test_help_is_there_at_once(words: list[str]) -> None:
-    """The promise is half a second; the best of three leaves room for a busy machine."""
+    """The promise is half a second. Processor time, since other work may share the machine."""
     command = [sys.executable, "-m", "pgode.cli", *words]
-    took = []
-    for _ in range(3):
-        began = time.perf_counter()
-        subprocess.run(command, capture_output=True, check=True)
-        took.append(time.perf_counter() - began)
-        if took[-1] < 0.5:
-            break
-    assert min(took) < 2
+    before = os.times()
+    subprocess.run(command, capture_output=True, check=True)
+    after = os.times()
+    took = after.children_user + after.children_system
+    assert took - before.children_user - before.children_system < 2
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:

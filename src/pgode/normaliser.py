@@ -34,6 +34,11 @@ class Normaliser:
     @classmethod
     def fit(cls, training: Trajectories) -> "Normaliser":
         """Take every scale from the frames of the training split."""
+        if training.n_frames.max() < 2:
+            raise InputError(
+                "the systems of the training split have one frame each. Expected at least two, to "
+                "know how long a frame is. Give longer trajectories."
+            )
         low, high = np.empty(len(training.features)), np.empty(len(training.features))
         for index in training.variables.values():
             values = training.states[..., index]

@@ -29,6 +29,12 @@ def validated(kind: type[Kind], content: dict[str, Any], where: str) -> Kind:
             close = get_close_matches(path[-1], known, 1)
             hint = f'Did you mean "{close[0]}"?' if close else f"Known keys: {', '.join(known)}."
             raise InputError(f'unknown setting "{key}". {hint}') from None
+        if not path:
+            reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+            raise InputError(
+                f"the settings of {where or 'the run'} do not fit together: {reason}. Correct them "
+                f"in the config file or with --set."
+            ) from None
         raise InputError(
             f'the setting "{key}" is {first["input"]!r}, which does not do: {first["msg"]}. '
             f"Correct it in the config file or with --set {key}=..."

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -13,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from tests.trained_runs import CONDITION, FRAMES, data_file, springs, trained
 
 from pgode import io
 from pgode.cli.app import run_command
 from pgode.trajectories import Trajectories
-from tests.trained_runs import CONDITION, FRAMES, data_file, springs, trained
 
 NAMES = np.array(["qx", "qy", "vx", "vy"])
 
@@ -336,7 +335,7 @@ def test_what_the_cases_start_from_is_good(place: Path, capsys: pytest.CaptureFi
     assert run_command(["forecast", "run", "springs.nc", "-o", "ahead/f.nc", "--samples", "2"]) == 0
     archive(Path("good.npz"))
     assert run_command(["forecast", "run", "good.npz", "-o", "ahead/g.nc", "--samples", "0"]) == 0
-    assert sorted(os.listdir("ahead")) == ["f.nc", "g.nc"]
+    assert sorted(path.name for path in Path("ahead").iterdir()) == ["f.nc", "g.nc"]
     shutil.rmtree("ahead")
     Path("good.npz").unlink()
     assert content(place) == before

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
+from tests.trained_runs import HORIZON, OPTIONS, data_file, springs, trained
 
 from pgode import io
 from pgode.cli.app import run_command
 from pgode.cli.words import numbers, whole_numbers
 from pgode.errors import InputError
 from pgode.run import Run
-from tests.trained_runs import HORIZON, OPTIONS, data_file, springs, trained
 
 Captured = pytest.CaptureFixture[str]
 
@@ -32,8 +32,8 @@ def test_simulate_writes_what_the_library_simulates(
     ending: str, tmp_path: Path, capsys: Captured
 ) -> None:
     path = tmp_path / "new" / f"springs{ending}"
-    words = "--objects 3 --frames 18 --seed 1 --train 8 --val 4 --test 4 --ood 3".split()
-    assert run_command(["simulate", "springs", "-o", str(path), *words]) == 0
+    options = "--objects 3 --frames 18 --seed 1 --train 8 --val 4 --test 4 --ood 3"
+    assert run_command(["simulate", "springs", "-o", str(path), *options.split()]) == 0
     assert io.read(path).hash == springs().hash
     assert f"wrote {path}: 19 systems of 3 objects, 18 frames, hash" in said(capsys)
 
@@ -49,9 +49,9 @@ def test_train_gives_the_run_that_the_library_gives(tmp_path: Path, capsys: Capt
 
 
 def test_options_for_common_settings_win_over_set(tmp_path: Path) -> None:
-    words = "--model last-value --horizon 4 --epochs 7 --seed 9 --threads 1".split()
+    options = "--model last-value --horizon 4 --epochs 7 --seed 9 --threads 1"
     folder = tmp_path / "run"
-    start = ["train", str(data_file()), "-o", str(folder), *words]
+    start = ["train", str(data_file()), "-o", str(folder), *options.split()]
     assert run_command([*start, "--set", "training.seed=3", "--set", "training.batch=3"]) == 0
     config = Run.open(folder).config
     assert (config.window.horizon, config.training.epochs) == (4, 7)
@@ -62,8 +62,8 @@ def test_evaluate_prints_a_table_and_writes_json(
     run: Path, tmp_path: Path, capsys: Captured
 ) -> None:
     out = tmp_path / "new" / "out.json"
-    words = "--split test --split val --horizons 6,3 --samples 5 --seed 2".split()
-    assert run_command(["evaluate", str(run), *words, "--json", str(out)]) == 0
+    options = "--split test --split val --horizons 6,3 --samples 5 --seed 2"
+    assert run_command(["evaluate", str(run), *options.split(), "--json", str(out)]) == 0
     printed = said(capsys)
     for part in ("pgode", "last value", "constant velocity", "skill", "test", "val", "wrote"):
         assert part in printed

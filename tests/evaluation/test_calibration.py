@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from tests.evaluation.made import normaliser, predictions
 
 from pgode.evaluation import Calibration
 from pgode.evaluation.calibration import LEVELS, _along, _quantile
 from pgode.evaluation.probabilistic import covered
-from tests.evaluation.made import normaliser, predictions
 
 FRAMES = 4
 GROWTH = np.array([0.1, 0.4, 1.0, 2.0])[:, None]

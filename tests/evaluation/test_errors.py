@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.evaluation.made import normaliser, predictions
 
 from pgode.evaluation.errors import (
     columns,
@@ -11,7 +12,6 @@ from pgode.evaluation.errors import (
     skill,
     system_means,
 )
-from tests.evaluation.made import normaliser, predictions
 
 # Errors of two objects at two frames: features qx, qy, m.
 ERRORS = np.array([[[1.0, 2.0, 0.0], [3.0, 0.0, 1.0]], [[0.0, 1.0, 2.0], [2.0, 4.0, 3.0]]])

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.small_systems import CONDITION, uneven
+from tests.trained_runs import HORIZON, springs, trained
 
 from pgode.errors import InputError
 from pgode.evaluation import evaluate, predict
 from pgode.models import build_model, model_config
 from pgode.normaliser import Normaliser
 from pgode.windows import Windows
-from tests.small_systems import CONDITION, uneven
-from tests.trained_runs import HORIZON, springs, trained
 
 VARIABLES = {"q", "v"}
 FEATURES = {"qx", "qy", "vx", "vy"}

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tests.small_systems import uneven
 
 from pgode.evaluation import predict
 from pgode.evaluation.physics import energy_drift
@@ -12,7 +13,6 @@ from pgode.normaliser import Normaliser
 from pgode.systems import energy, simulate
 from pgode.trajectories import Trajectories
 from pgode.windows import Windows
-from tests.small_systems import uneven
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from tests.small_systems import CONDITION, HORIZON, OBJECTS, uneven
 
 from pgode.evaluation import predict, predictions
 from pgode.models import Forecaster, build_model, model_config
 from pgode.normaliser import Normaliser
 from pgode.windows import Windows
-from tests.small_systems import CONDITION, HORIZON, OBJECTS, uneven
 
 DATA = uneven()
 

@@ -211,6 +211,13 @@ def test_a_missing_zarr_chunk_is_noticed_though_zarr_reads_it_as_a_constant(tmp_
         io.read(path)
 
 
+def hash_or_error(path):
+    try:
+        return io.read(path).hash
+    except InputError as error:
+        return "damaged" if "damaged" in str(error) else str(error)
+
+
 # h5netcdf's destructor stumbles over files whose opening failed; that is not ours to mend.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_no_changed_byte_of_a_netcdf_files_structure_gives_other_numbers(tmp_path):
@@ -222,10 +229,7 @@ def test_no_changed_byte_of_a_netcdf_files_structure_gives_other_numbers(tmp_pat
     for offset in range(64, 2000, 113):
         path.write_bytes(content)
         flip(path, offset)
-        try:
-            assert io.read(path).hash == t.hash
-        except InputError as error:
-            assert "damaged" in str(error)
+        assert hash_or_error(path) in (t.hash, "damaged")
 
 
 def test_a_zarr_folder_without_its_metadata_is_refused(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from tests.small_systems import uneven
-from torch.nn.functional import silu
+from torch.nn.functional import silu, softplus
 from torch.testing import assert_close
 
 from pgode.graph import Graph
@@ -189,6 +189,34 @@ def test_samples_of_a_certain_posterior_are_the_mean(model, batch):
     assert_close(found.samples, found.mean.expand(2, -1, -1, -1))
 
 
+def estimate(critic, pairs: list[tuple[torch.Tensor, torch.Tensor, bool]]) -> torch.Tensor:
+    """The Jensen-Shannon estimate over pairs that are marked as belonging together or not."""
+    scores = [(critic.left(x) @ critic.right(y) / WIDTH**0.5, own) for x, y, own in pairs]
+    positive = [softplus(-score) for score, own in scores if own]
+    negative = [softplus(score) for score, own in scores if not own]
+    return -torch.stack(positive).mean() - torch.stack(negative).mean()
+
+
+def test_parameter_information_tells_each_systems_parameters_from_those_of_others(model, batch):
+    contexts = model.encode(batch)
+    known = torch.nonzero(batch.parameters_known)[:, 0].tolist()
+    pairs = [(contexts.system[s], batch.parameters[r], s == r) for s in known for r in known]
+    assert len(pairs) == 16
+    found = model.parameter_information(batch, contexts)
+    assert_close(found, estimate(model.parameter_critic, pairs))
+
+
+def test_context_information_tells_a_systems_objects_from_those_of_others(model, batch):
+    contexts = model.encode(batch)
+    pairs = [
+        (contexts.system[s], contexts.object[i], s == batch.system[i].item())
+        for s in range(batch.systems)
+        for i in range(batch.objects)
+    ]
+    found = model.context_information(batch, contexts)
+    assert_close(found, estimate(model.context_critic, pairs))
+
+
 def test_parameters_of_systems_that_do_not_know_them_have_no_influence(model, batch):
     contexts = model.encode(batch)
     estimate = model.parameter_information(batch, contexts)
@@ -225,24 +253,37 @@ def test_adversary_raises_its_estimate_and_the_rest_of_the_model_lowers_it(make,
     against = {id(p) for p in adversary}
     rest = [p for p in model.parameters() if id(p) not in against]
 
-    def estimate() -> float:
+    def information() -> float:
         return model.context_information(batch, model.encode(batch)).item()
 
-    start = estimate()
+    start = information()
     assert start == pytest.approx(-2 * math.log(2), abs=0.05)
     ascent = torch.optim.Adam(adversary, lr=0.01, eps=1e-12, maximize=True)
     for _ in range(30):
         ascent.zero_grad()
         model.loss(batch).total.backward()
         ascent.step()
-    risen = estimate()
+    risen = information()
     assert risen > start + 0.05
     descent = torch.optim.Adam(rest, lr=0.003)
     for _ in range(10):
         descent.zero_grad()
         model.loss(batch).terms["disentangle"].backward()
         descent.step()
-    assert estimate() < risen - 0.01
+    assert information() < risen - 0.01
+
+
+def test_disentangling_is_felt_by_both_encoders(model, batch):
+    term = model.loss(batch).terms["disentangle"]
+    weights = [model.object_encoder.summary.weight, model.system_encoder.summary.weight]
+    assert all(slope.any() for slope in torch.autograd.grad(term, weights))
+
+
+def test_parameters_are_felt_by_the_system_encoder_alone(model, batch):
+    term = model.loss(batch).terms["parameters"]
+    weights = [model.system_encoder.summary.weight, model.object_encoder.summary.weight]
+    own, other = torch.autograd.grad(term, weights, allow_unused=True)
+    assert own.any() and other is None
 
 
 def test_adversary_sees_nothing_but_its_own_term(model, batch):

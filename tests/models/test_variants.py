@@ -5,6 +5,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from pgode.errors import InputError
+from pgode.models import model_config
 from pgode.models.pgode.gates import Contexts
 from pgode.models.pgode.prototypes import Prototypes, TopPrototypes
 
@@ -149,9 +151,8 @@ def random_gate(objects: int) -> torch.Tensor:
     return torch.softmax(torch.randn(objects, K).double(), dim=1).requires_grad_()
 
 
-@pytest.mark.parametrize("top", [K, K + 2])
-def test_sparse_model_with_all_prototypes_is_the_full_model(make, batch, top):
-    sparse, full, _ = sparse_and_full(make, batch, top)
+def test_sparse_model_with_all_prototypes_is_the_full_model(make, batch):
+    sparse, full, _ = sparse_and_full(make, batch, K)
     assert_close(
         sparse.forecast(batch, batch.target_times).mean,
         full.forecast(batch, batch.target_times).mean,
@@ -238,3 +239,19 @@ def test_variants_of_the_gate_change_only_what_the_gate_is_fed(make):
     assert sizes == {"full": 16, "system": 8, "object": 8}
     assert make(gate="system", regions=False).gate.region is None
     assert np.isclose(make(regions=True).gate.rho.first.in_features, 24)
+
+
+@pytest.mark.parametrize(
+    "settings, reason",
+    [
+        ({"top": K + 1}, "above the number of prototypes"),
+        ({"top": 1, "backbone": "gcn"}, "backbone=message only"),
+        ({"dynamics": "single", "top": 1}, "belong to dynamics=prototypes"),
+        ({"dynamics": "mlp", "backbone": "gin"}, "belong to dynamics=prototypes"),
+        ({"gate": "system", "regions": True}, "gate=system must not see"),
+        ({"solver": {"method": "rk5"}}, "rk4"),
+    ],
+)
+def test_settings_of_which_a_part_would_do_nothing_are_refused(settings, reason):
+    with pytest.raises(InputError, match=reason):
+        model_config("pgode", {"prototypes": K, **settings})

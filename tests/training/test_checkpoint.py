@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
+from tests.trained_runs import trained
 from torch import nn
 
 from pgode.errors import InputError
 from pgode.training import checkpoint
 from pgode.training.checkpoint import Progress, load_checkpoint, load_model, save_checkpoint
-from tests.trained_runs import trained
 
 
 def small(seed: int = 0) -> tuple[nn.Module, dict[str, torch.optim.Optimizer]]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from tests.trained_runs import settings, trained_in
 
 from pgode.training.checkpoint import Progress
 from pgode.training.display import Live
-from tests.trained_runs import settings, trained_in
 
 
 def console(terminal: bool) -> tuple[Console, io.StringIO]:

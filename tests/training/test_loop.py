@@ -2,11 +2,22 @@
 
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tests.trained_runs import (
+    CONDITION,
+    HORIZON,
+    OPTIONS,
+    data_file,
+    settings,
+    springs,
+    trained,
+    trained_in,
+)
 
 from pgode.cli.app import run_command
 from pgode.errors import SolverError, TrainingError
@@ -20,16 +31,6 @@ from pgode.training.display import Silent
 from pgode.training.loop import BAD_STEPS
 from pgode.training.metrics import read_metrics
 from pgode.windows import Batch, Windows
-from tests.trained_runs import (
-    CONDITION,
-    HORIZON,
-    OPTIONS,
-    data_file,
-    settings,
-    springs,
-    trained,
-    trained_in,
-)
 
 
 def trainer(folder: Path, config: RunConfig | None = None) -> Trainer:
@@ -132,11 +133,8 @@ def test_the_step_after_a_bad_one_starts_from_the_weights_before_it(
 
     fitted = trainer(tmp_path, settings(training_epochs=1))
     assert fitted.fit(Watch())
-    assert [torch.equal(a, b) for a, b in zip(weights, weights[1:], strict=False)] == [
-        True,
-        False,
-        False,
-    ]
+    kept = [torch.equal(before, after) for before, after in pairwise(weights)]
+    assert kept == [True, False, False]
 
 
 class Scripted(Silent):
@@ -274,7 +272,7 @@ def test_every_system_is_trained_once_an_epoch_in_an_order_that_changes(tmp_path
     orders, starts = zip(*(fitted._windows(epoch) for epoch in range(3)), strict=True)
     assert all(sorted(order) == list(range(8)) for order in orders)
     assert len({tuple(order) for order in orders}) == 3
-    assert all(0 <= start.min() and start.max() <= 18 - CONDITION - 3 for start in starts)
+    assert all(start.min() >= 0 and start.max() <= 18 - CONDITION - 3 for start in starts)
     assert len({tuple(start) for start in starts}) == 3
     first = trainer(tmp_path, settings(window_starts="first"))
     assert (first._windows(0)[1] == 0).all()

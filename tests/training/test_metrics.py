@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.trained_runs import trained
 
 from pgode.training.metrics import MetricsLog, read_metrics
-from tests.trained_runs import trained
 
 ROW = {"epoch": 1, "train": {"mse": 0.25, "kl": 1e-9}, "val_mse": 0.5, "lr": 0.1, "seconds": 2.0}
 

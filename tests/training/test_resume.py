@@ -1,4 +1,4 @@
-"""A run that was stopped, by whatever signal and wherever, ends with the bits of one that was not."""
+"""A run that was stopped, however and wherever, ends with the bits of one that was not."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.trained_runs import OPTIONS, data_file, settings, springs, trained, trained_in
 
 from pgode.cli.app import run_command
 from pgode.run import Run, resume
@@ -18,7 +19,6 @@ from pgode.training.checkpoint import Progress, read_tensors
 from pgode.training.display import Silent
 from pgode.training.loop import Trainer
 from pgode.training.metrics import MetricsLog, read_metrics
-from tests.trained_runs import OPTIONS, data_file, settings, springs, trained, trained_in
 
 STEPS = 4
 """Steps of one epoch of the tiny run; three epochs."""
@@ -113,9 +113,10 @@ def test_a_crash_at_the_end_of_an_epoch_leaves_the_log_no_row_short(
             raise MemoryError("killed")
         real(self, given)
 
-    with monkeypatch.context() as patch, pytest.raises(MemoryError, match="killed"):
+    with monkeypatch.context() as patch:
         patch.setattr(owner, name, killed)
-        trained_in(tmp_path / "run", settings())
+        with pytest.raises(MemoryError, match="killed"):
+            trained_in(tmp_path / "run", settings())
     run = resume(tmp_path / "run", springs())
     assert run is not None
     assert_same_run(run.folder, trained().folder)

@@ -6,11 +6,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.trained_runs import settings, trained_in
 
 from pgode.training.checkpoint import Progress
 from pgode.training.display import Silent
 from pgode.training.signals import stop_on_signal
-from tests.trained_runs import settings, trained_in
 
 WANTED = (signal.SIGINT, signal.SIGTERM)
 
@@ -33,9 +33,10 @@ def test_a_signal_is_noted_and_handlers_are_restored(number: int) -> None:
 
 def test_a_second_signal_stops_at_once() -> None:
     before = handlers()
-    with pytest.raises(KeyboardInterrupt), stop_on_signal():
+    with stop_on_signal():
         os.kill(os.getpid(), signal.SIGTERM)
-        os.kill(os.getpid(), signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
     assert handlers() == before
 
 

@@ -21,6 +21,7 @@ app = App(
     name="pgode",
     help="Learn and forecast systems of many interacting objects with prototypical graph ODEs.",
     version=__version__,
+    suppress_keyboard_interrupt=False,  # `run_command` answers it
 )
 for command in (simulate, train, evaluate, forecast, report, info):
     app.command(command)

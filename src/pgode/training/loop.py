@@ -173,7 +173,8 @@ class Trainer:
 
         A rare window on which an untrained right-hand side runs away would otherwise not only
         spoil one step, but Adam's memory of the gradient's size for a thousand more. The limit
-        is a multiple of the recent average norm, so it suits any loss and any stage.
+        is a multiple of the recent average norm, so it suits any loss. The average is that of
+        the shortened gradients: with a multiple of 1 it follows a falling norm and never rises.
         """
         norm = float(
             nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])

@@ -6,6 +6,7 @@ from pydantic import Field, model_validator
 
 from pgode.models.forecaster import ModelConfig
 from pgode.ode import SolverConfig
+from pgode.ode.settings import check_method
 
 
 class PGODEConfig(ModelConfig):
@@ -53,9 +54,14 @@ class PGODEConfig(ModelConfig):
 
     @model_validator(mode="after")
     def _settings_have_effect(self) -> "PGODEConfig":
-        """Refuse combinations of which a part would do nothing."""
+        """Refuse an unknown solver, and combinations of which a part would do nothing."""
+        check_method(self.solver.method)
         if self.dynamics != "prototypes" and (self.top is not None or self.backbone != "message"):
             raise ValueError("top and backbone belong to dynamics=prototypes; leave them out")
+        if self.regions and self.gate == "system":
+            raise ValueError("regions are made of object contexts, which gate=system must not see")
+        if self.top is not None and self.top > self.prototypes:
+            raise ValueError(f"top is above the number of prototypes, {self.prototypes}")
         if self.top is not None and self.backbone != "message":
             raise ValueError("top works with backbone=message only; leave one of them out")
         return self

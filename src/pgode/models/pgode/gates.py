@@ -51,3 +51,11 @@ class Gate(nn.Module):
         count = torch.zeros_like(group).index_add(0, group, member.long()).clamp(min=1)
         total = torch.zeros_like(mapped).index_add(0, group, mapped)
         return (total / count.unsqueeze(1))[group] * member.unsqueeze(1)
+
+
+class NoGate(nn.Module):
+    """One weight of 1 for every object: there is one message function, and nothing to choose."""
+
+    def forward(self, contexts: Contexts, batch: Batch) -> Float[Tensor, "objects 1"]:
+        """A column of ones."""
+        return torch.ones_like(contexts.object[:, :1])

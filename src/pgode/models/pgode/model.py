@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from pgode.models.forecaster import Forecast, Forecaster, Losses, squared_error
 from pgode.models.pgode.config import PRESETS, PGODEConfig
-from pgode.models.pgode.gates import Contexts, Gate
+from pgode.models.pgode.gates import Contexts, Gate, NoGate
 from pgode.models.pgode.prototypes import Prototypes, Single, TopPrototypes, WithMLP
 from pgode.models.pgode.state import Kinematic, Latent
 from pgode.nn.encoder import TemporalGraphEncoder
@@ -34,13 +34,7 @@ class PGODE(Forecaster):
         self.system_encoder = _encoder(features, config)
         self.mean = FeedForward(width, width, width)
         self.log_variance = FeedForward(width, width, width)
-        self.gate = Gate(
-            width,
-            config.prototypes,
-            uses_object=config.gate != "system",
-            uses_system=config.gate != "object",
-            regions=config.regions,
-        )
+        self.gate = _gate(config)
         kinematic = config.kinematics and bool(normaliser.velocities)
         self.state = (Kinematic if kinematic else Latent)(config, normaliser)
         self.dynamics = _dynamics(config, self.state.inputs, len(normaliser.edge_attributes))
@@ -159,6 +153,19 @@ def _encoder(features: int, config: PGODEConfig) -> TemporalGraphEncoder:
         share=config.encoder_share,
         rates=config.encoder_rates,
         relate=config.encoder_relation,
+    )
+
+
+def _gate(config: PGODEConfig) -> Gate | NoGate:
+    """The gate, where there is more than one prototype to choose from."""
+    if config.prototypes == 1 or config.dynamics != "prototypes":
+        return NoGate()
+    return Gate(
+        config.width,
+        config.prototypes,
+        uses_object=config.gate != "system",
+        uses_system=config.gate != "object",
+        regions=config.regions,
     )
 
 

@@ -132,12 +132,6 @@ class Single(Prototypes):
     def _context(self, contexts: Contexts, batch: Batch) -> Tensor | None:
         return torch.cat([contexts.object, contexts.system[batch.system]], dim=-1)
 
-    def bind(
-        self, gate: Float[Tensor, "objects count"], contexts: Contexts, batch: Batch
-    ) -> Mixture:
-        """The gate has no say here: its one weight is 1."""
-        return super().bind(torch.ones_like(gate[:, :1]), contexts, batch)
-
 
 class WithMLP(Prototypes):
     """w. MLP: one GNN plus a network on the contexts that gives each object its own drift."""
@@ -150,7 +144,7 @@ class WithMLP(Prototypes):
         self, gate: Float[Tensor, "objects count"], contexts: Contexts, batch: Batch
     ) -> Mixture:
         """The GNN of the state plus a drift that is constant along the trajectory."""
-        shared = super().bind(torch.ones_like(gate[:, :1]), contexts, batch)
+        shared = super().bind(gate, contexts, batch)
         both = torch.cat([contexts.object, contexts.system[batch.system]], dim=-1)
         drift = self.individual(both)
         return lambda z: shared(z) + drift
@@ -167,7 +161,7 @@ class TopPrototypes(Prototypes):
 
     def __init__(self, inputs: int, width: int, count: int, attributes: int, top: int) -> None:
         super().__init__(inputs, width, count, attributes)
-        self.top, self.count, self.width = min(top, count), count, width
+        self.top, self.count, self.width = top, count, width
 
     def bind(
         self, gate: Float[Tensor, "objects count"], contexts: Contexts, batch: Batch
@@ -177,64 +171,63 @@ class TopPrototypes(Prototypes):
         count, width = self.count, self.width
         chosen = gate.topk(self.top, dim=1)
         share = chosen.values / chosen.values.sum(1, keepdim=True)
-        rows, place, longest = _slots(chosen.indices, count)
-        slots = batch.objects * torch.ones(count * longest, dtype=torch.long, device=gate.device)
-        slots[place] = rows
-        weights = gate.new_zeros(count * longest).index_put((place,), share.T.reshape(-1))
-        graph = _pair_graph(batch.graph, slots, count, longest)
-        index = slots.clamp(max=batch.objects - 1)
+        prototype, order = chosen.indices.flatten().sort(stable=True)
+        owner = order // self.top
+        weights = share.flatten()[order].unsqueeze(1)
+        sizes = torch.bincount(prototype, minlength=count).tolist()
+        graph = _pair_graph(batch.graph, owner, prototype, count)
         receive = self.gather.receive.weight.view(count, width, -1).transpose(1, 2)
-        receive_bias = self.gather.receive.bias.view(count, 1, width)
+        receive_bias = self.gather.receive.bias.view(count, width)
         edge = self.gather.edge.view(-1, count, width).transpose(0, 1).reshape(-1, width)
         update, send = self.update, self.gather.send
 
         def mix(z: Tensor) -> Tensor:
-            picked = z[index].view(count, longest, -1)
-            received = torch.baddbmm(receive_bias, picked, receive).view(-1, width)
+            received = _by_group(z[owner], sizes, receive, receive_bias)
             gathered = graph.neighbour_sum(received, send(z).view(-1, width), edge)
-            hidden = torch.baddbmm(
-                update.first_bias, gathered.view(count, longest, width), update.first
-            ).relu_()
-            out = torch.baddbmm(update.second_bias.unsqueeze(1), hidden, update.second)
-            weighted = out.view(-1, width) * weights.unsqueeze(1)
-            return z.new_zeros(z.shape[0], width).index_add(0, index, weighted)
+            hidden = _by_group(gathered, sizes, update.first, update.first_bias.squeeze(1)).relu()
+            out = _by_group(hidden, sizes, update.second, update.second_bias) * weights
+            return z.new_zeros(z.shape[0], width).index_add(0, owner, out)
 
         return mix
 
 
-def _slots(chosen: Tensor, count: int) -> tuple[Tensor, Tensor, int]:
-    """Lay (object, prototype) pairs out by prototype: objects, their slots, slots per prototype."""
-    prototype = chosen.T.reshape(-1)
-    rows = torch.arange(chosen.shape[0], device=chosen.device).repeat(chosen.shape[1])
-    order = torch.argsort(prototype, stable=True)
-    sizes = torch.bincount(prototype, minlength=count)
-    longest = int(sizes.max())
-    within = torch.empty_like(prototype)
-    begin = sizes.cumsum(0) - sizes
-    within[order] = torch.arange(len(prototype), device=chosen.device) - begin[prototype[order]]
-    return rows, prototype * longest + within, longest
+def _by_group(
+    rows: Float[Tensor, "pairs inputs"],
+    sizes: list[int],
+    weight: Float[Tensor, "count inputs outputs"],
+    bias: Float[Tensor, "count outputs"],
+) -> Float[Tensor, "pairs outputs"]:
+    """Each prototype's linear map of its own rows.
+
+    One product per prototype: padding the groups to one size, for a single batched product, would
+    do again the work that a sparse gate saves as soon as one prototype is popular.
+    """
+    parts = zip(torch.split(rows, sizes), weight, bias, strict=True)
+    return torch.cat([torch.addmm(b, part, w) for part, w, b in parts])
 
 
-def _pair_graph(graph: Graph, slots: Tensor, count: int, longest: int) -> Graph:
-    """The graph of pairs: row (k, slot) hears column (j, k) for each neighbour j of its object."""
-    objects = slots.numpy()
-    offsets, senders = graph.offsets.numpy().astype(np.int64), graph.senders.numpy()
-    filled = objects < graph.rows
-    begin = offsets[np.minimum(objects, graph.rows - 1)]
-    length = np.where(filled, np.diff(offsets)[np.minimum(objects, graph.rows - 1)], 0)
+def _pair_graph(graph: Graph, owner: Tensor, prototype: Tensor, count: int) -> Graph:
+    """The graph of pairs: row (i, k) hears column (j, k) for each neighbour j of object i.
+
+    Each prototype has its own columns of edge attributes, which are zero for the others' pairs.
+    """
+    device, dtype = graph.attributes.device, graph.attributes.dtype
+    objects, kinds = owner.cpu().numpy(), prototype.cpu().numpy()
+    offsets = graph.offsets.cpu().numpy().astype(np.int64)
+    length = np.diff(offsets)[objects]
     rows = np.repeat(np.arange(len(objects)), length)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(length) - length, length)
-    edges = np.repeat(begin, length) + within
-    prototype = rows // longest
-    size = graph.attributes.shape[1]
-    attributes = np.zeros((len(rows), count * size))
-    own = graph.attributes.numpy()[edges]
-    attributes[np.arange(len(rows))[:, None], prototype[:, None] * size + np.arange(size)] = own
+    edges = np.repeat(offsets[objects], length) + within
+    kind = kinds[rows]
+    own = graph.attributes.cpu().numpy()[edges]
+    size = own.shape[1]
+    attributes = np.zeros((len(rows), count * size), own.dtype)
+    np.put_along_axis(attributes, kind[:, None] * size + np.arange(size), own, axis=1)
     return Graph.from_edges(
         rows.astype(np.int32),
-        senders[edges] * count + prototype,
+        graph.senders.cpu().numpy()[edges] * count + kind,
         attributes,
         len(objects),
         graph.columns * count,
-        dtype=graph.attributes.dtype,
-    )
+        dtype=dtype,
+    ).to(device)
