@@ -51,9 +51,9 @@ def main() -> int:
         mse = run.evaluate(data, horizons=[12], samples=0)["mse"]
         content["rows"][name] = {split: mse[split]["12"] for split in ("test", "ood")}
         content["note"] = (
-            "Springs, 500 training systems, width 64, horizon 12, 8 epochs, seed 0; each row changes "
-            "one setting of the `default` preset. MSE x 1e-2. Short runs: they rank how fast a "
-            "variant learns, not where it ends."
+            "Springs, 500 training systems, width 64, horizon 12, 8 epochs, seed 0; each row "
+            "changes one setting of the `default` preset. MSE x 1e-2. Short runs: they rank "
+            "how fast a variant learns, not where it ends."
         )
         write_json(OUT, content)
         print(name, content["rows"][name]["test"], flush=True)

@@ -146,8 +146,20 @@ class Run:
             **result,
             "training_seed": self.config.training.seed,
             "trained_on": self.data["hash"],
+            "training_cost": _cost(self.epochs),
             "config": self.config.model_dump(mode="json"),
         }
+
+
+def _cost(epochs: list[dict[str, Any]]) -> dict[str, float] | None:
+    """What an epoch took, where the run has its log."""
+    if not epochs:
+        return None
+    last = epochs[-1]
+    return {
+        "seconds_per_epoch": float(last["seconds"]) / len(epochs),
+        "peak_memory_gb": float(last.get("memory_gb", 0.0)),
+    }
 
 
 def train(

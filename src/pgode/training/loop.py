@@ -15,7 +15,7 @@ from pgode.models.forecaster import Forecaster
 from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from pgode.training.config import RunConfig
 from pgode.training.display import Display
-from pgode.training.memory import keep_freed_memory
+from pgode.training.memory import keep_freed_memory, peak_memory
 from pgode.training.metrics import MetricsLog
 from pgode.training.schedule import learning_rate
 from pgode.training.signals import StopRequest, stop_on_signal
@@ -199,6 +199,7 @@ class Trainer:
             "val_mse": error,
             "lr": self.rate(steps - 1),
             "seconds": progress.seconds,
+            "memory_gb": round(peak_memory(), 3),
         }
         progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
         if error < progress.best:

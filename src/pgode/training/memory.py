@@ -1,4 +1,4 @@
-"""Keeping the C library from giving memory back to the kernel between training steps."""
+"""Memory of a training process: keeping what is freed, and saying how much it was."""
 
 import ctypes
 import sys
@@ -12,7 +12,7 @@ def keep_freed_memory() -> bool:
 
     A step allocates and frees hundreds of buffers of several megabytes. By default glibc maps
     each anew and the kernel clears it page by page, which at large batches costs as much as the
-    arithmetic (FINDINGS: nearly half of a step). Only glibc knows these two knobs.
+    arithmetic. Only glibc knows these two knobs.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -21,3 +21,12 @@ def keep_freed_memory() -> bool:
     except (OSError, AttributeError):
         return False
     return bool(mallopt(M_MMAP_THRESHOLD, 32 << 20)) and bool(mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
+
+
+def peak_memory() -> float:
+    """The most memory this process has held so far, in GB; 0 where the system does not say."""
+    if not sys.platform.startswith("linux"):
+        return 0.0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
