@@ -66,7 +66,7 @@ def run(
     A second thread joins only where there is enough work, which would bend the curve downwards.
     The exponent is that of processor time, the best of all repeats: on one thread it is the step's
     own time, while the clock also counts what other processes took, more often from long steps
-    than from short ones. `exponent_by_the_clock` is there to compare; on an idle machine they agree.
+    than from short ones. `exponent_by_the_clock` is there to compare; an idle machine agrees.
     """
     torch.set_num_threads(threads)
     keep_freed_memory()
