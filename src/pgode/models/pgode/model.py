@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from pgode.models.forecaster import Forecast, Forecaster, Losses, squared_error
 from pgode.models.pgode.config import PRESETS, PGODEConfig
@@ -91,10 +92,22 @@ class PGODE(Forecaster):
 
     def encode(self, batch: Batch) -> Contexts:
         """Object contexts u_i and system contexts g = sum_i u'_i, from two encoders (Eq. 2-5)."""
-        individual = self.object_encoder(batch)
-        parts = self.system_encoder(batch)
+        individual = self._encoded(self.object_encoder, batch)
+        parts = self._encoded(self.system_encoder, batch)
         system = parts.new_zeros(batch.systems, parts.shape[1]).index_add(0, batch.system, parts)
         return Contexts(individual, system)
+
+    def _encoded(
+        self, encoder: TemporalGraphEncoder, batch: Batch
+    ) -> Float[Tensor, "objects width"]:
+        """An encoder's output; with `recompute`, its inner states are made again when needed."""
+        if self.config.solver.recompute and torch.is_grad_enabled():
+            again: Tensor = checkpoint(
+                encoder, batch, use_reentrant=False, preserve_rng_state=False
+            )
+            return again
+        encoded: Tensor = encoder(batch)
+        return encoded
 
     def posterior(self, contexts: Contexts) -> DiagonalNormal:
         """q(z_i(0) | history) = N(psi_m(u_i), psi_v(u_i)) (Eq. 8)."""
