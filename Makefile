@@ -23,7 +23,7 @@ TORCH_FLAGS ?=
 # What `make demo` gives to each command. It stays within a few minutes on two cores.
 DEMO := demo
 DEMO_SIMULATE ?= --train 400 --val 60 --test 100 --ood 100
-DEMO_TRAIN ?= --epochs 14 --set model.width=64
+DEMO_TRAIN ?= --epochs 16 --set model.width=64
 DEMO_EVALUATE ?=
 # For instance `make test PYTEST_FLAGS="-n 2"`, or PYTEST_FLAGS="-k solver".
 PYTEST_FLAGS ?=

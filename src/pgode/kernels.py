@@ -16,6 +16,8 @@ import numpy as np
 import torch
 
 _compiled = numba.njit(nogil=True, cache=True, fastmath={"contract", "nsz", "arcp"})
+# A dot product can only be vectorised if its terms may be added in another order.
+_reordered = numba.njit(nogil=True, cache=True, fastmath={"contract", "nsz", "arcp", "reassoc"})
 
 PARALLEL_WORK = 400_000
 """Edge-channels below which handing rows to a second thread costs more than it saves."""
@@ -130,7 +132,7 @@ def weighted_sum_rows(start, stop, offsets, senders, edges, weights, send, out):
                 out[i, c] += weight * send[j, c]
 
 
-@_compiled
+@_reordered
 def attend_rows(start, stop, offsets, senders, edges, weights, query, key, value, out):
     """out_i = sum_j weights_ij (query_i . key_j) value_j.
 
