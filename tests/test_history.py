@@ -71,8 +71,8 @@ def test_edges_say_whether_they_are_temporal():
 
 def test_every_observation_of_the_condition_is_one_node():
     history = history_of(one_edge_each_way())
-    assert history.node_object.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    assert history.node_frame.tolist() == [0, 1, 2] * 3
+    assert history.node_object.tolist() == [0, 1, 2] * 3
+    assert history.node_frame.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert history.graph.rows == history.graph.columns == 9
 
 
@@ -93,7 +93,7 @@ def test_partly_observed_object_is_a_node_and_an_unseen_object_is_none():
     observed[0, 0, 1, 0] = False
     observed[0, 2] = False
     history = history_of(one_edge_each_way(), observed)
-    assert history.node_object.tolist() == [0, 0, 0, 1, 1, 1]
+    assert history.node_object.tolist() == [0, 1, 0, 1, 0, 1]
     assert joined(history, temporal=False) == {pair(0, 1, t): 2.0 for t in range(3)}
 
 

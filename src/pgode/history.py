@@ -53,7 +53,9 @@ def build_history(
     `rows[i, t]` is the compressed row that lists object i's neighbours at frame t (as places in
     its system); `first[i]` is the batch number of the first object of i's system.
     """
-    node = np.where(seen, np.cumsum(seen.ravel()).reshape(seen.shape) - 1, -1).astype(np.int32)
+    # Numbered frame by frame: an observation's spatial neighbours are then near it in memory.
+    number = np.cumsum(seen.T.ravel()).reshape(seen.T.shape).T - 1
+    node = np.ascontiguousarray(np.where(seen, number, -1), dtype=np.int32)
     nodes = int(seen.sum())
     offsets = np.zeros(nodes + 1, np.int64)
     structure = (node, rows, first, row_offsets, senders)
@@ -63,7 +65,7 @@ def build_history(
     columns, values = np.empty(total, np.int32), np.empty(total, np.float64)
     temporal = np.zeros(total, np.bool_)
     _fill_edges(*structure, weights, offsets, columns, values, temporal)
-    node_object, node_frame = np.nonzero(seen)
+    node_frame, node_object = np.nonzero(seen.T)
     receivers = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(offsets))
     return History(
         graph=Graph.from_edges(receivers, columns, np.stack([values, temporal], 1), nodes),
