@@ -111,7 +111,7 @@ class Graph:
         send: Float[Tensor, "columns channels"],
         edge: Float[Tensor, "attributes channels"],
     ) -> Float[Tensor, "rows channels"]:
-        """sum_j relu(receive_i + send_j + attributes_ij edge): the sum in Eq. 9, split (DESIGN)."""
+        """sum_j relu(receive_i + send_j + attributes_ij edge): the sum in Eq. 9, its map split."""
         out: Tensor = operators.neighbour_sum(
             self.rows_of_senders, self.rows_of_receivers, self.attributes, receive, send, edge
         )

@@ -15,7 +15,7 @@ class Normaliser:
     """Maps each variable to [-1, 1] by one min/max pair, and time to frames.
 
     One pair per variable, not per feature, so that all directions keep one scale. The pairs come
-    from the training split alone and apply unchanged to every other split (SPEC, section 5).
+    from the training split alone and apply unchanged to every other split.
     """
 
     features: tuple[str, ...]

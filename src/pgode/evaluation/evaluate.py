@@ -1,4 +1,4 @@
-"""Everything that is reported about a model on one data set (SPEC, section 6), as plain JSON."""
+"""Everything that is reported about a model on one data set, as plain JSON."""
 
 from collections.abc import Callable
 from typing import Any
