@@ -184,7 +184,8 @@ def flip(path: Path, offset: int) -> None:
 
 
 def test_changed_bytes_of_a_netcdf_file_are_noticed(tmp_path):
-    h5py = pytest.importorskip("h5py")
+    import h5py
+
     path = tmp_path / "data.nc"
     io.write(uneven(), path)
     with h5py.File(path) as file:

@@ -35,7 +35,7 @@ def train(
     model
         pgode, last-value or constant-velocity.
     preset
-        default (what measures best) or paper (the published model to the letter).
+        default (what measured better) or paper (the published model, as far as a setting can).
     horizon
         Frames to forecast in training.
     epochs
@@ -43,7 +43,7 @@ def train(
     seed
         Fixes weights, order and draws.
     threads
-        CPU threads; all cores if not given.
+        CPU threads; as many as torch chooses if not given.
     config
         YAML file with the groups model, window and training.
     changes
