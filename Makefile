@@ -90,7 +90,7 @@ $(BIN)/python:
 # torch goes first and alone: its exact version is then settled before anything else asks for it.
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt $(TORCH_FLAGS) $(TORCH)
-	$(PIP) install --quiet -c constraints.txt -e '.[dev,track]'
+	$(PIP) install --quiet -c constraints.txt -e '.[dev,track,ray]'
 	$(PIP) check
 	@touch $@
 

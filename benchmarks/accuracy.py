@@ -95,7 +95,8 @@ def keep(name: str, run: Path) -> int:
     """Evaluate a finished run into benchmarks/results, with what its training took."""
     from pgode import io
     from pgode.files import write_json
-    from pgode.run import Run, source_of
+    from pgode.run import Run
+    from pgode.run_folder import source_of
 
     opened = Run.open(run)
     result = opened.evaluate(io.read(source_of(run)))

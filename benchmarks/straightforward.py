@@ -133,7 +133,7 @@ class Straightforward(PGODE):
             raise ValueError("the straightforward version needs the same times in every system")
         gate = self.gate(contexts, batch)
         edges = (batch.graph.receivers, batch.graph.senders.long(), batch.graph.attributes)
-        derivative = self.state.derivative(lambda z: self.mixed(z, gate, *edges))
+        derivative = self.state.derivative(lambda z: self.mixed(z, gate, *edges), contexts, batch)
         grid = torch.cat([times.new_zeros(1), times[0] * self.config.frame_time])
         # The gate is made outside the derivative: unless it is named, the adjoint method gives it
         # no gradient and it never learns.

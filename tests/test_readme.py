@@ -106,12 +106,24 @@ def test_commands_of_a_page_have_options_that_exist(page: Path) -> None:
         except CycloptsError as error:
             pytest.fail(f"pgode {' '.join(words)}: {error}")
         if command.__name__ == "train":
-            run_config(changes=parse_changes(list(bound.arguments.get("changes", ()))))
+            given = bound.arguments
+            changes = parse_changes(list(given.get("changes", ())))
+            run_config(given.get("model", "pgode"), changes=changes)
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:
     reference = text_of(ROOT / "docs/commands.md")
-    for name in ("simulate", "train", "evaluate", "forecast", "report", "info"):
+    for name in (
+        "simulate",
+        "train",
+        "evaluate",
+        "forecast",
+        "report",
+        "info",
+        "models",
+        "reproduce",
+        "robustness",
+    ):
         section = re.split(r"^## ", reference.split(f"\n## `pgode {name}`")[1], flags=re.M)[0]
         arguments = app[name].assemble_argument_collection(parse_docstring=True)
         for argument in arguments:

@@ -18,9 +18,9 @@ from tests.trained_runs import (
     trained_in,
 )
 
-from pgode import run as runs
 from pgode.errors import InputError, SolverError
-from pgode.run import Run, resume, source_of, summary, train
+from pgode.run import Run, resume, train
+from pgode.run_folder import source_of, summary
 from pgode.systems import simulate
 from pgode.training.config import run_config
 
@@ -73,7 +73,7 @@ def test_a_shipped_model_is_opened_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(trained().folder, tmp_path / "tiny-3")
-    monkeypatch.setattr(runs, "PRETRAINED", tmp_path)
+    monkeypatch.setattr("pgode.run_folder.PRETRAINED", tmp_path)
     assert Run.open("tiny-3").config == trained().config
     with pytest.raises(InputError, match="a model that comes with pgode: tiny-3"):
         Run.open("tiny-4")

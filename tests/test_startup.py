@@ -38,7 +38,10 @@ def test_data_and_errors_need_no_torch() -> None:
     assert "torch" not in found
 
 
-COMMANDS = ("simulate", "train", "evaluate", "forecast", "report", "info")
+COMMANDS = (
+    *("simulate", "train", "evaluate", "forecast", "report", "info"),
+    *("models", "reproduce", "robustness"),
+)
 
 
 @pytest.mark.parametrize("words", [["--help"], ["train", "--help"], ["--version"]], ids=" ".join)

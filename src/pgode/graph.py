@@ -56,6 +56,25 @@ class Graph:
             reverse_edges=torch.from_numpy(reverse_edges),
         )
 
+    @classmethod
+    def complete(
+        cls, system: Int[Tensor, " objects"], dtype: torch.dtype = torch.float32
+    ) -> "Graph":
+        """Every ordered pair of different objects of the same system, with weight 1.
+
+        `system` numbers each object's system, objects of one system side by side.
+        """
+        owner = system.numpy(force=True)
+        counts = np.bincount(owner)[owner]
+        first = np.searchsorted(owner, owner)
+        receivers = np.repeat(np.arange(len(owner)), counts)
+        within = np.arange(len(receivers)) - np.repeat(np.cumsum(counts) - counts, counts)
+        senders = first[receivers] + within
+        other = receivers != senders
+        receivers, senders = receivers[other], senders[other]
+        pairs = cls.from_edges(receivers, senders, np.ones((len(senders), 1)), len(owner))
+        return pairs.to(system.device, dtype)
+
     @property
     def rows(self) -> int:
         """Number of receivers."""
@@ -138,6 +157,32 @@ class Graph:
             self.rows_of_senders, self.rows_of_receivers, weights, query, key, value
         )
         return out
+
+    def at_receivers(self, x: Float[Tensor, "rows channels"]) -> Float[Tensor, "edges channels"]:
+        """x_i for every edge j -> i; its gradient is a sum over rows, not a scatter."""
+        out: Tensor = operators.spread(self.rows_of_senders, x)
+        return out
+
+    def at_senders(self, x: Float[Tensor, "columns channels"]) -> Float[Tensor, "edges channels"]:
+        """x_j for every edge j -> i."""
+        out: Tensor = operators.spread(self.rows_of_receivers, x)
+        return out
+
+    def edge_sum(self, values: Float[Tensor, "edges channels"]) -> Float[Tensor, "rows channels"]:
+        """The sum of values that were worked out per edge, over each receiver's edges.
+
+        For what `neighbour_sum` and `attend` cannot say; those store nothing per edge.
+        """
+        out: Tensor = operators.edge_sum(self.rows_of_senders, values)
+        return out
+
+    def softmax(self, scores: Float[Tensor, "edges heads"]) -> Float[Tensor, "edges heads"]:
+        """Scores to weights that sum to 1 over each receiver's edges."""
+        rows = self.receivers.unsqueeze(1).expand_as(scores)
+        lowest = scores.new_full((self.rows, scores.shape[1]), -torch.inf)
+        largest = lowest.scatter_reduce(0, rows, scores.detach(), "amax")
+        grown = torch.exp(scores - largest.gather(0, rows))
+        return grown / self.at_receivers(self.edge_sum(grown))
 
 
 def _offsets(rows_of_edges: Int[np.ndarray, " edges"], rows: int) -> Int[np.ndarray, " rows+1"]:

@@ -132,6 +132,30 @@ def weighted_sum_rows(start, stop, offsets, senders, edges, weights, send, out):
                 out[i, c] += weight * send[j, c]
 
 
+@_compiled
+def edge_sum_rows(start, stop, offsets, edges, values, out):
+    """out_i = the sum of the values of a row's edges."""
+    channels = values.shape[1]
+    for i in range(start, stop):
+        for c in range(channels):
+            out[i, c] = 0
+        for r in range(offsets[i], offsets[i + 1]):
+            e = edges[r]
+            for c in range(channels):
+                out[i, c] += values[e, c]
+
+
+@_compiled
+def spread_rows(start, stop, offsets, edges, x, out):
+    """Each edge gets the values of its row: the backward pass of `edge_sum_rows`."""
+    channels = x.shape[1]
+    for i in range(start, stop):
+        for r in range(offsets[i], offsets[i + 1]):
+            e = edges[r]
+            for c in range(channels):
+                out[e, c] = x[i, c]
+
+
 @_reordered
 def attend_rows(start, stop, offsets, senders, edges, weights, query, key, value, out):
     """out_i = sum_j weights_ij (query_i . key_j) value_j.

@@ -261,3 +261,63 @@ def _attend_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
 
 
 attend.register_autograd(_attend_gradients, setup_context=_keep)
+
+
+# --- values per edge: summed over a row, or spread from it ----------------------------------------
+
+
+@torch.library.custom_op("pgode::edge_sum", mutates_args=())
+def edge_sum(rows: list[Tensor], values: Tensor) -> Tensor:
+    """out_i = the sum of the values of row i's edges; values are numbered as the edges are."""
+    offsets, _, edges = rows
+    out = values.new_zeros(offsets.shape[0] - 1, values.shape[1])
+    return out.index_add_(0, row_of_edge(offsets), values[edges.long()])
+
+
+@edge_sum.register_kernel("cpu")
+def _(rows: list[Tensor], values: Tensor) -> Tensor:
+    out = values.new_empty(rows[0].shape[0] - 1, values.shape[1])
+    offsets, _, edges = _numpy(*rows)
+    (v,) = _numpy(values)
+    kernels.over_rows(kernels.edge_sum_rows, offsets, v.shape[1], edges, v, out.numpy())
+    return out
+
+
+@edge_sum.register_fake
+def _(rows: list[Tensor], values: Tensor) -> Tensor:
+    return values.new_empty(rows[0].shape[0] - 1, values.shape[1])
+
+
+@torch.library.custom_op("pgode::spread", mutates_args=())
+def spread(rows: list[Tensor], x: Tensor) -> Tensor:
+    """out_e = x_i for every edge e of row i."""
+    offsets, _, edges = rows
+    out = x.new_empty(edges.shape[0], x.shape[1])
+    return out.index_copy_(0, edges.long(), x[row_of_edge(offsets)])
+
+
+@spread.register_kernel("cpu")
+def _(rows: list[Tensor], x: Tensor) -> Tensor:
+    out = x.new_empty(rows[2].shape[0], x.shape[1])
+    offsets, _, edges = _numpy(*rows)
+    (v,) = _numpy(x)
+    kernels.over_rows(kernels.spread_rows, offsets, v.shape[1], edges, v, out.numpy())
+    return out
+
+
+@spread.register_fake
+def _(rows: list[Tensor], x: Tensor) -> Tensor:
+    return x.new_empty(rows[2].shape[0], x.shape[1])
+
+
+def _keep_rows(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs[0])
+
+
+edge_sum.register_autograd(
+    lambda ctx, grad: ([None] * 3, spread(list(ctx.saved_tensors), grad)), setup_context=_keep_rows
+)
+spread.register_autograd(
+    lambda ctx, grad: ([None] * 3, edge_sum(list(ctx.saved_tensors), grad)),
+    setup_context=_keep_rows,
+)

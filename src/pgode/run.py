@@ -1,10 +1,8 @@
 """A run folder: everything about one trained model, enough to continue, evaluate or share it."""
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,17 +15,13 @@ from pgode.files import replacing, write_json
 from pgode.forecasts import Forecasts, forecast_future
 from pgode.models import Forecaster, build_model, model_config
 from pgode.normaliser import Normaliser
-from pgode.settings import validated
+from pgode.run_folder import describe, find_run, read_config, read_data, read_part, weights_file
 from pgode.training import RunConfig, Trainer
 from pgode.training.checkpoint import load_model, read_tensors
 from pgode.training.display import Display, Silent
 from pgode.training.metrics import read_metrics
 from pgode.trajectories import Trajectories
 from pgode.windows import Windows
-
-PRETRAINED = Path(__file__).parent / "pretrained"
-
-Content = TypeVar("Content")
 
 
 @dataclass(frozen=True)
@@ -46,17 +40,19 @@ class Run:
         """Open a run folder, or a model that comes with the package (springs-10), by name."""
         path = find_run(folder)
         config = read_config(path)
-        normaliser = _read(path, "normaliser.json", Normaliser.from_json)
+        normaliser = read_part(path, "normaliser.json", Normaliser.from_json)
         model = build_model(config.name, model_config(config.name, config.model), normaliser)
         if model.trainable:
-            weights = _weights(path)
+            weights = weights_file(path)
             tensors, _ = read_tensors(weights)
             stripped = {k.removeprefix("model."): v for k, v in tensors.items() if _is_model(k)}
             load_model(model, stripped, weights)
         model.eval()
         calibrated = (path / "calibration.json").exists()
-        calibration = _read(path, "calibration.json", Calibration.from_json) if calibrated else None
-        return cls(path, config, normaliser, model, _read_data(path), calibration)
+        calibration = (
+            read_part(path, "calibration.json", Calibration.from_json) if calibrated else None
+        )
+        return cls(path, config, normaliser, model, read_data(path), calibration)
 
     @property
     def epochs(self) -> list[dict[str, Any]]:
@@ -169,8 +165,13 @@ def train(
     *,
     source: str = "",
     display: Display | None = None,
+    calibrated: bool = True,
 ) -> Run | None:
-    """Train a model in a new run folder. None if a signal stopped it; resume it later."""
+    """Train a model in a new run folder. None if a signal stopped it; resume it later.
+
+    Without `calibrated` the run gets no intervals, which take several forecasts of the validation
+    split: for runs of which only the mean is wanted.
+    """
     path = Path(folder)
     if (path / "config.json").exists():
         raise InputError(
@@ -186,27 +187,34 @@ def train(
     write_json(path / "normaliser.json", normaliser.to_json())
     write_json(path / "data.json", describe(data, source))
     write_json(path / "config.json", config.model_dump(mode="json"))
-    return _continue(path, data, display)
+    return _continue(path, data, display, calibrated)
 
 
 def resume(
-    folder: Path | str, data: Trajectories, *, source: str = "", display: Display | None = None
+    folder: Path | str,
+    data: Trajectories,
+    *,
+    source: str = "",
+    display: Display | None = None,
+    calibrated: bool = True,
 ) -> Run | None:
     """Continue a run that was stopped, to the same numbers as if it had not been."""
     path = find_run(folder)
-    known = _read_data(path)["hash"]
+    known = read_data(path)["hash"]
     if data.hash != known:
         raise InputError(
             f"{source or 'the given data'} is not what {path} was trained on: its hash is "
             f"{data.hash[:12]}, that of the run {known[:12]}. Expected the same data. Name "
             f"that file: pgode train DATA --resume {path}, or start a new run."
         )
-    return _continue(path, data, display)
+    return _continue(path, data, display, calibrated)
 
 
-def _continue(path: Path, data: Trajectories, display: Display | None) -> Run | None:
+def _continue(
+    path: Path, data: Trajectories, display: Display | None, calibrated: bool
+) -> Run | None:
     config = read_config(path)
-    normaliser = _read(path, "normaliser.json", Normaliser.from_json)
+    normaliser = read_part(path, "normaliser.json", Normaliser.from_json)
     torch.manual_seed(config.training.seed)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
     window = config.window
@@ -217,8 +225,8 @@ def _continue(path: Path, data: Trajectories, display: Display | None) -> Run | 
         trainer.resume()
         if not trainer.fit(display or Silent()):
             return None
-    run = Run.open(path)
-    calibrate(run, validation)
+    if calibrated:
+        calibrate(Run.open(path), validation)
     return Run.open(path)
 
 
@@ -265,104 +273,6 @@ def ship(run: Run, folder: Path | str) -> None:
         write_json(path / "calibration.json", run.calibration.to_json())
     write_json(path / "data.json", {**run.data, "source": ""})
     write_json(path / "config.json", run.config.model_dump(mode="json"))
-
-
-def describe(data: Trajectories, source: str) -> dict[str, Any]:
-    """What a run remembers of its data."""
-    attributes = data.dataset.attrs
-    return {
-        "source": source,
-        "hash": data.hash,
-        "generator": attributes["generator"],
-        "generator_settings": attributes["generator_settings"],
-        "systems": {name: int((data.split == name).sum()) for name in sorted(set(data.split))},
-        "objects": data.objects,
-        "frames": data.frames,
-    }
-
-
-def find_run(folder: Path | str) -> Path:
-    """The run folder that a path or the name of a shipped model means."""
-    path = Path(folder)
-    if (path / "config.json").is_file():
-        return path
-    if (PRETRAINED / str(folder) / "config.json").is_file():
-        return PRETRAINED / str(folder)
-    shipped = sorted(p.name for p in PRETRAINED.glob("*/") if (p / "config.json").exists())
-    what = "is not a run folder (it has no config.json)" if path.exists() else "does not exist"
-    raise InputError(
-        f"{folder} {what}. Expected a folder that pgode train wrote, or a model that comes with "
-        f"pgode: {', '.join(shipped) or 'none'}. Check the path, or train one with pgode train."
-    )
-
-
-def source_of(folder: Path | str) -> Path:
-    """The data file a run was trained on, if it is still where it was."""
-    path = find_run(folder)
-    source = _read_data(path)["source"]
-    if not source or not Path(source).exists():
-        where = f"from {source}, which is not there now" if source else "on data without a file"
-        raise InputError(
-            f"the run {folder} was trained {where}. Expected a data file. Name one: --data FILE, "
-            f"or pgode train FILE --resume {folder}."
-        )
-    return Path(source)
-
-
-def summary(folder: Path | str) -> dict[str, str]:
-    """What `pgode info` says about a run."""
-    path = find_run(folder)
-    config, data = read_config(path), _read_data(path)
-    rows = {
-        "run": str(path.resolve()),
-        "model": f"{config.name} (preset {config.preset})",
-        "condition, horizon": f"{config.window.condition}, {config.window.horizon} frames",
-        "data": f"{data['source'] or data['generator'] or 'arrays'}, hash {data['hash'][:12]}",
-        "systems": ", ".join(f"{count} {name}" for name, count in data["systems"].items()),
-        "objects": str(data["objects"]),
-    }
-    epochs = read_metrics(path)
-    if epochs:
-        best = min(epochs, key=lambda row: float(row["val_mse"]))
-        rows["trained"] = f"{len(epochs)} of {config.training.epochs} epochs"
-        rows["time"] = f"{epochs[-1]['seconds'] / 60:.1f} minutes"
-        rows["best validation error"] = f"{best['val_mse']:.3e} at epoch {best['epoch']}"
-    rows["calibrated"] = "yes" if (path / "calibration.json").exists() else "no"
-    return rows
-
-
-def read_config(path: Path) -> RunConfig:
-    """The settings of a run."""
-    return _read(path, "config.json", lambda content: validated(RunConfig, content, ""))
-
-
-def _read_data(path: Path) -> dict[str, Any]:
-    """What a run remembers of its data, see `describe`."""
-    keys = ("source", "hash", "generator", "systems", "objects")
-    return _read(path, "data.json", lambda content: {**content, **{k: content[k] for k in keys}})
-
-
-def _read(path: Path, name: str, parsed: Callable[[dict[str, Any]], Content]) -> Content:
-    """A file of a run folder, as what it means."""
-    try:
-        return parsed(json.loads((path / name).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
-        raise InputError(
-            f"cannot read {path / name}: {detail}. Expected the file that pgode train wrote there. "
-            f"Restore it, or train again."
-        ) from None
-
-
-def _weights(path: Path) -> Path:
-    """The weights to forecast with: those that were best on validation."""
-    for name in ("model", "checkpoints/best", "checkpoints/last"):
-        if (found := path / f"{name}.safetensors").exists():
-            return found
-    raise InputError(
-        f"{path} has no trained weights yet. Expected checkpoints/best.safetensors, which the "
-        f"first epoch writes. Continue the run with pgode train --resume {path}."
-    )
 
 
 def _check_draws(samples: int, seed: int) -> None:

@@ -113,7 +113,7 @@ def test_report_writes_one_page(run: Path, capsys: Captured) -> None:
 def test_the_report_of_a_shipped_model_is_written_here(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgode.run.PRETRAINED", tmp_path)
+    monkeypatch.setattr("pgode.run_folder.PRETRAINED", tmp_path)
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)

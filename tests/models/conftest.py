@@ -16,7 +16,14 @@ from pgode.windows import Batch, Windows
 Make = Callable[..., Forecaster]
 
 # What makes a model small enough to test; one without a line here has its own defaults.
-SMALL: dict[str, dict[str, Any]] = {"pgode": {"width": 8, "prototypes": 3}}
+LEARNED = (
+    *("lstm", "gru", "node", "lg-ode", "mpnode", "social-ode", "hope"),
+    *("nri", "agentformer", "i-gpode", "egnn", "eqmotion"),
+)
+SMALL: dict[str, dict[str, Any]] = {
+    "pgode": {"width": 8, "prototypes": 3},
+    **{name: {"width": 8} for name in LEARNED},
+}
 
 
 @pytest.fixture(scope="session")

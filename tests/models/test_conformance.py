@@ -16,6 +16,7 @@ from torch.testing import assert_close
 
 from pgode.models import MODELS, Forecast
 from pgode.models.pgode import PRESETS
+from pgode.models.registry import model_class
 from pgode.windows import Windows
 
 
@@ -33,9 +34,11 @@ class Case:
     fine: dict[str, Any] = field(default_factory=dict)
 
 
+FINE = {"solver": {"step": 0.025}}
+
+
 def pgode(name: str, **settings: Any) -> Case:
-    fine = {"solver": {"step": 0.025}}
-    return Case(f"pgode-{name}", "pgode", settings, fine)
+    return Case(f"pgode-{name}", "pgode", settings, FINE)
 
 
 CASES = [
@@ -54,11 +57,22 @@ CASES = [
     pgode("sage", backbone="sage"),
     pgode("regions", regions=True),
     pgode("no-recovery", recovery=False),
+    pgode("no-coupling", coupling=False),
+    pgode("no-strength", strength=False),
     pgode("recomputed", solver={"recompute": True}),
     pgode("anchored-latent", kinematics=False),
     pgode("plain-encoder", encoder_norm=False, encoder_rates=False, encoder_relation=False),
 ]
-CASES += [Case(name, name) for name in MODELS if name not in {case.model for case in CASES}]
+CASES += [
+    Case(name, name, fine=FINE if "solver" in model_class(name).config_type.model_fields else {})
+    for name in MODELS
+    if name != "pgode"
+]
+CASES += [
+    Case("egnn-strength", "egnn", {"strength": True}),
+    Case("nri-all-kinds", "nri", {"no_edge": False}),
+    Case("eqmotion-all-pairs", "eqmotion", {"pairs": "complete"}),
+]
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case.id, scope="module")

@@ -43,7 +43,8 @@ def test_derivative_of_the_position_is_the_velocity_exactly(model, batch, normal
     y = torch.randn(batch.objects, 4 + 8).double()
     contexts = model.encode(batch)
     bound = model.dynamics.bind(model.gate(contexts, batch), contexts, batch)
-    slope = model.state.derivative(bound)(torch.zeros(batch.objects), y)[:, :2]
+    derivative = model.state.derivative(bound, contexts, batch)
+    slope = derivative(torch.zeros(batch.objects), y)[:, :2]
     velocity = y[:, 2:4] * normaliser.scale[V[0]] + normaliser.centre[V[0]]
     per_frame = velocity * normaliser.frame / normaliser.scale[Q[0]]
     # The two factors are stored in float32.
@@ -103,7 +104,7 @@ def test_latent_decoder_adds_to_the_last_observation_only_with_anchor(make, batc
 
 
 def test_without_acceleration_motion_is_that_of_constant_velocity(make, batch):
-    model = make()
+    model = make(coupling=False)
     torch.nn.init.zeros_(model.state.acceleration.weight)
     with torch.no_grad():
         ours = model.forecast(batch, batch.target_times).mean

@@ -63,18 +63,22 @@ def kinematic(make):
 def test_derivative_is_that_of_equation_11(make, batch, recovery):
     model = paper(make, recovery=recovery)
     z, gate = torch.randn(batch.objects, WIDTH).double(), random_gate(batch.objects)
-    bound = model.dynamics.bind(gate, model.encode(batch), batch)
-    derivative = model.state.derivative(bound)(torch.zeros(batch.objects), z)
+    contexts = model.encode(batch)
+    bound = model.dynamics.bind(gate, contexts, batch)
+    derivative = model.state.derivative(bound, contexts, batch)(torch.zeros(batch.objects), z)
     expected = mixture(model.dynamics, batch, gate, z)
     assert_close(derivative, expected - z if recovery else expected)
 
 
 def test_prototypes_see_positions_and_velocities_beside_the_latent_state(kinematic, batch):
     y, gate = torch.randn(batch.objects, 4 + WIDTH).double(), random_gate(batch.objects)
-    bound = kinematic.dynamics.bind(gate, kinematic.encode(batch), batch)
-    derivative = kinematic.state.derivative(bound)(torch.zeros(batch.objects), y)
+    contexts = kinematic.encode(batch)
+    bound = kinematic.dynamics.bind(gate, contexts, batch)
+    slope = kinematic.state.derivative(bound, contexts, batch)
+    derivative = slope(torch.zeros(batch.objects), y)
     mixed = mixture(kinematic.dynamics, batch, gate, y)
     acceleration = mixed @ kinematic.state.acceleration.weight.T
+    acceleration = acceleration + kinematic.state.coupling.bind(contexts, batch)(y[:, :2])
     assert_close(derivative[:, 2:], torch.cat([acceleration, mixed - y[:, 4:]], dim=1))
 
 
@@ -115,8 +119,8 @@ def test_gate_learns_from_the_forecast(model, batch):
 def test_initial_state_is_drawn_from_the_posterior_of_equation_8(model, batch):
     posterior = model.posterior(model.encode(batch))
     u = model.object_encoder(batch)
-    assert_close(posterior.mean, model.mean(u))
-    assert_close(posterior.log_variance, model.log_variance(u))
+    assert_close(posterior.mean, model.initial.mean(u))
+    assert_close(posterior.log_variance, model.initial.log_variance(u))
     assert_close(model.state.initial(posterior.mean, batch), posterior.mean)
 
 
@@ -134,7 +138,8 @@ def test_one_frame_is_one_step_of_the_classic_method(model, batch):
     contexts = model.encode(batch)
     z0 = model.posterior(contexts).mean
     gate, zero = model.gate(contexts, batch), torch.zeros(batch.objects)
-    slope = model.state.derivative(model.dynamics.bind(gate, contexts, batch))
+    bound = model.dynamics.bind(gate, contexts, batch)
+    slope = model.state.derivative(bound, contexts, batch)
     h = model.config.frame_time
     k1 = slope(zero, z0)
     k2 = slope(zero, z0 + h / 2 * k1)
@@ -183,8 +188,8 @@ def test_sampling_draws_a_new_initial_state_each_time(make, batch):
 
 
 def test_samples_of_a_certain_posterior_are_the_mean(model, batch):
-    torch.nn.init.zeros_(model.log_variance.second.weight)
-    torch.nn.init.constant_(model.log_variance.second.bias, -60.0)
+    torch.nn.init.zeros_(model.initial.log_variance.second.weight)
+    torch.nn.init.constant_(model.initial.log_variance.second.bias, -60.0)
     found = model.forecast(batch, batch.target_times, samples=2)
     assert_close(found.samples, found.mean.expand(2, -1, -1, -1))
 

@@ -24,7 +24,7 @@ def batch() -> Batch:
     return windows.batch(np.arange(5), np.zeros(5, int)).to(dtype=torch.float64)
 
 
-OPTIONS = ("normalise", "share", "rates", "relate")
+OPTIONS = ("normalise", "share", "rates", "relate", "recompute")
 
 
 def encoder(*chosen: str, layers: int = 2) -> TemporalGraphEncoder:

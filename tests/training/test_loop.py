@@ -24,7 +24,8 @@ from pgode.errors import SolverError, TrainingError
 from pgode.models import Losses, build_model, model_config
 from pgode.models.pgode.model import PGODE
 from pgode.normaliser import Normaliser
-from pgode.run import Run, summary
+from pgode.run import Run
+from pgode.run_folder import summary
 from pgode.training import RunConfig, Trainer
 from pgode.training.checkpoint import Progress, load_checkpoint, read_tensors
 from pgode.training.display import Silent

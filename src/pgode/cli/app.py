@@ -9,7 +9,10 @@ from pgode import __version__
 from pgode.cli.evaluate import evaluate
 from pgode.cli.forecast import forecast
 from pgode.cli.info import info
+from pgode.cli.models import models
 from pgode.cli.report import report
+from pgode.cli.reproduce import reproduce
+from pgode.cli.robustness import robustness
 from pgode.cli.simulate import simulate
 from pgode.cli.train import train
 from pgode.errors import PgodeError
@@ -23,7 +26,17 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,  # `run_command` answers it
 )
-for command in (simulate, train, evaluate, forecast, report, info):
+for command in (
+    simulate,
+    train,
+    evaluate,
+    forecast,
+    report,
+    info,
+    models,
+    reproduce,
+    robustness,
+):
     app.command(command)
 
 

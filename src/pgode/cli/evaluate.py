@@ -41,7 +41,8 @@ def evaluate(
     from pgode.cli.words import whole_numbers
     from pgode.files import writable_file, write_json
     from pgode.reports.tables import error_table
-    from pgode.run import Run, source_of
+    from pgode.run import Run
+    from pgode.run_folder import source_of
 
     if json is not None:
         writable_file(json)

@@ -23,7 +23,7 @@ def info(path: Annotated[str, Parameter()]) -> None:
     if io.is_data(Path(path)):
         rows = {name: _words(value) for name, value in io.read(Path(path)).summary().items()}
     else:
-        from pgode.run import summary
+        from pgode.run_folder import summary
 
         rows = summary(path)
     table = Table(title=path, show_header=False, title_justify="left")

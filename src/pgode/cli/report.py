@@ -36,7 +36,8 @@ def report(
 
     from pgode import io
     from pgode.files import writable_file
-    from pgode.run import PRETRAINED, Run, source_of
+    from pgode.run import Run
+    from pgode.run_folder import PRETRAINED, source_of
     from pgode.story import write_run_report
 
     opened = Run.open(run)

@@ -56,6 +56,7 @@ def train(
     from pgode import io, run
     from pgode.errors import InputError
     from pgode.files import writable_folder
+    from pgode.run_folder import source_of
     from pgode.training.config import parse_changes, run_config
     from pgode.training.display import Live
 
@@ -67,7 +68,7 @@ def train(
                 "--resume continues a run with the settings it has, and takes no others. Expected "
                 "only --resume RUN (and the data file if it moved). Start a new run to change them."
             )
-        source = data or run.source_of(resume)
+        source = data or source_of(resume)
         result = run.resume(resume, io.read(source), source=str(source), display=Live())
         folder = resume
     else:

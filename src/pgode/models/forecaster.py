@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
+from pydantic import Field
 from torch import Tensor, nn
 
+from pgode.nn.gaussian import DiagonalNormal
 from pgode.normaliser import Normaliser
 from pgode.settings import Settings
 from pgode.windows import Batch
@@ -15,6 +17,14 @@ from pgode.windows import Batch
 
 class ModelConfig(Settings):
     """Settings of one model."""
+
+
+class LatentConfig(ModelConfig):
+    """Settings of every model that starts from a latent state with a posterior."""
+
+    sample: bool = Field(True, description="draw z(0) from the posterior in training")
+    sigma: float = Field(0.001, gt=0, description="deviation of the Gaussian likelihood")
+    kl: float = Field(1.0, ge=0, description="weight of the divergence from the prior")
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,79 @@ class Forecaster(nn.Module):
     def adversary(self) -> Iterable[nn.Parameter]:
         """Parameters that ascend the loss while all others descend it."""
         return ()
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What a latent model makes of a history: where its objects start, and what else it found."""
+
+    posterior: DiagonalNormal
+    contexts: dict[str, Tensor] = field(default_factory=dict)
+
+
+class LatentForecaster(Forecaster):
+    """A model that draws an initial state from a posterior and follows it through time.
+
+    It says how in `encode` and `follow`; the evidence lower bound and the draws of a forecast are
+    the same for all of them.
+    """
+
+    config: LatentConfig
+
+    def encode(self, batch: Batch) -> Encoded:
+        """The posterior of each object's initial state."""
+        raise TypeError(f"{type(self).__name__} does not define encode")
+
+    def follow(
+        self,
+        batch: Batch,
+        encoded: Encoded,
+        initial: Float[Tensor, "objects latent"],
+        times: Float[Tensor, "systems outputs"],
+    ) -> tuple[Float[Tensor, "objects outputs features"], int]:
+        """Features at `times`, and how often a derivative was evaluated."""
+        raise TypeError(f"{type(self).__name__} does not define follow")
+
+    def loss(self, batch: Batch) -> Losses:
+        """Negative ELBO per observed value, see `variational_losses`."""
+        encoded = self.encode(batch)
+        start = encoded.posterior.start(self.config.sample)
+        mean, _ = self.follow(batch, encoded, start, batch.target_times)
+        terms = variational_losses(batch, mean, encoded.posterior, self.config)
+        total = torch.stack(list(terms.values())).sum()
+        return Losses(total, {**terms, "mse": terms["reconstruction"]})
+
+    def forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
+    ) -> Forecast:
+        """Forecast from the posterior mean; each sample starts from a draw of its own."""
+        encoded = self.encode(batch)
+        mean, evaluations = self.follow(batch, encoded, encoded.posterior.mean, times)
+        drawn = [
+            self.follow(batch, encoded, encoded.posterior.sample(), times)[0]
+            for _ in range(samples)
+        ]
+        stacked = torch.stack(drawn) if drawn else mean.new_empty(0, *mean.shape)
+        return Forecast(mean, stacked, encoded.contexts, evaluations)
+
+
+def variational_losses(
+    batch: Batch,
+    mean: Float[Tensor, "objects horizon features"],
+    posterior: DiagonalNormal,
+    config: LatentConfig,
+) -> dict[str, Float[Tensor, ""]]:
+    """The two terms of a negative ELBO per observed value, times 2 sigma^2.
+
+    The factor makes the reconstruction term the squared error itself: losses of different models
+    then have one scale, and Adam does not notice.
+    """
+    values = batch.targets_observed.sum().clamp(min=1)
+    weight = 2 * config.sigma**2 * config.kl
+    return {
+        "reconstruction": squared_error(batch, mean),
+        "kl": weight * posterior.divergence().sum() / values,
+    }
 
 
 def squared_error(

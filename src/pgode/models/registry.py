@@ -10,9 +10,40 @@ from pgode.settings import validated
 
 MODELS: dict[str, str] = {
     "pgode": "pgode.models.pgode:PGODE",
+    "lstm": "pgode.models.lstm:LSTM",
+    "gru": "pgode.models.gru:GRU",
+    "node": "pgode.models.node:NODE",
+    "lg-ode": "pgode.models.lgode:LGODE",
+    "mpnode": "pgode.models.mpnode:MPNODE",
+    "social-ode": "pgode.models.socialode:SocialODE",
+    "hope": "pgode.models.hope:HOPE",
+    "nri": "pgode.models.nri:NRI",
+    "agentformer": "pgode.models.agentformer:AgentFormer",
+    "i-gpode": "pgode.models.igpode:IGPODE",
+    "egnn": "pgode.models.egnn:EGNN",
+    "eqmotion": "pgode.models.eqmotion:EqMotion",
     "last-value": "pgode.models.naive:LastValue",
     "constant-velocity": "pgode.models.naive:ConstantVelocity",
 }
+
+ABOUT: dict[str, tuple[str, str]] = {
+    "pgode": ("prototypical graph ODE", "Luo et al., ICML 2024"),
+    "lstm": ("recurrent, each object alone", "Hochreiter & Schmidhuber, 1997"),
+    "gru": ("recurrent, each object alone", "Cho et al., EMNLP 2014"),
+    "node": ("latent ODE, each object alone", "Chen et al., NeurIPS 2018"),
+    "lg-ode": ("latent graph ODE", "Huang et al., NeurIPS 2020"),
+    "mpnode": ("message-passing ODE with learned messages", "Gupta et al., 2022"),
+    "social-ode": ("latent ODE with social attention", "Wen et al., ECCV 2022"),
+    "hope": ("second-order graph ODE, twin encoder", "Luo et al., ICML 2023"),
+    "nri": ("infers the graph, then message passing", "Kipf et al., ICML 2018"),
+    "agentformer": ("agent-aware transformer, CVAE", "Yuan et al., ICCV 2021"),
+    "i-gpode": ("Gaussian-process ODE of pair forces", "Yildiz et al., NeurIPS 2022"),
+    "egnn": ("E(n)-equivariant graph network", "Satorras et al., ICML 2021"),
+    "eqmotion": ("equivariant, all frames at once", "Xu et al., CVPR 2023"),
+    "last-value": ("every feature keeps its last value", ""),
+    "constant-velocity": ("positions go on as they went", ""),
+}
+"""What each model is, and where it comes from."""
 
 
 def model_class(name: str) -> type[Forecaster]:

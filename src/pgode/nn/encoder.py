@@ -1,9 +1,14 @@
 """Encoder of the temporal graph (paper, Eq. 3-5)."""
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
+from pgode.graph import Graph
 from pgode.history import History
 from pgode.nn.time_embedding import time_embedding
 from pgode.windows import Batch
@@ -25,6 +30,9 @@ class TemporalGraphEncoder(nn.Module):
     feature's change until the next frame to what is known of an observation, and `relate` adds
     sum_j relu(W [o_i, o_j, e_ij]) over its neighbours: together they hold a force beside the
     acceleration it caused, from which a context can tell how strong the forces are.
+
+    `recompute` keeps the contexts only, and makes the inner states again in the backward pass,
+    there again layer by layer: the memory of one layer instead of that of both encoders.
     """
 
     def __init__(
@@ -37,9 +45,10 @@ class TemporalGraphEncoder(nn.Module):
         share: bool,
         rates: bool,
         relate: bool,
+        recompute: bool,
     ) -> None:
         super().__init__()
-        self.width, self.share, self.rates = width, share, rates
+        self.width, self.share, self.rates, self.recompute = width, share, rates, recompute
         inputs = (4 if rates else 2) * features
         self.embed = nn.Linear(inputs, width)
         self.relation = Relation(inputs, width, attributes=2) if relate else None
@@ -53,6 +62,10 @@ class TemporalGraphEncoder(nn.Module):
 
     def forward(self, batch: Batch) -> Float[Tensor, "objects width"]:
         """One context vector per object; zero for an object that was never observed."""
+        encoded: Tensor = self._kept_short(self._encode, batch)
+        return encoded
+
+    def _encode(self, batch: Batch) -> Float[Tensor, "objects width"]:
         history = batch.history
         owner, frame = history.node_object, history.node_frame
         observation = self._observations(batch)[owner, frame]
@@ -61,16 +74,32 @@ class TemporalGraphEncoder(nn.Module):
             h = h + self.relation(observation, history)
         embedded = time_embedding(batch.times[batch.system[owner], frame], self.width)
         weights = self._weights(batch)
-        for norm, query, key, value in zip(
-            self.norms, self.query, self.key, self.value, strict=True
-        ):
-            x = norm(h) + embedded
-            attended = history.graph.attend(query(x), key(x), value(x), weights)
-            h = h + nn.functional.silu(attended)
+        for layer in range(len(self.norms)):
+            h = self._kept_short(self._attend, layer, h, embedded, history.graph, weights)
         summary = nn.functional.silu(self.summary(h + embedded))
         total: Tensor = summary.new_zeros(batch.objects, self.width).index_add(0, owner, summary)
         count = torch.bincount(owner, minlength=batch.objects).clamp(min=1)
         return total / count.unsqueeze(1)
+
+    def _attend(
+        self,
+        layer: int,
+        h: Float[Tensor, "nodes width"],
+        embedded: Float[Tensor, "nodes width"],
+        graph: Graph,
+        weights: Float[Tensor, " edges"],
+    ) -> Float[Tensor, "nodes width"]:
+        """One layer of Eq. 3-4."""
+        x = self.norms[layer](h) + embedded
+        query, key, value = (part[layer](x) for part in (self.query, self.key, self.value))
+        return h + nn.functional.silu(graph.attend(query, key, value, weights))
+
+    def _kept_short(self, part: Callable[..., Tensor], *inputs: Any) -> Tensor:
+        """A part's output; with `recompute`, what it was made from is not kept."""
+        if not self.recompute or not torch.is_grad_enabled():
+            return part(*inputs)
+        made: Tensor = checkpoint(part, *inputs, use_reentrant=False, preserve_rng_state=False)
+        return made
 
     def _observations(self, batch: Batch) -> Float[Tensor, "objects condition inputs"]:
         """What is known of each object at each frame: values, their mask, and perhaps rates."""

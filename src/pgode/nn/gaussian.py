@@ -4,7 +4,16 @@ from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
+
+from pgode.nn.feedforward import FeedForward
+
+NARROW = -6.0
+"""Logarithm of the variance a posterior starts from, untrained: a deviation of 0.05.
+
+From a variance of 1, a network first has to learn not to drown in its own noise: on short runs on
+Springs it ended with five times the error (the row of the ablation table says what is measured).
+"""
 
 
 @dataclass(frozen=True)
@@ -18,7 +27,25 @@ class DiagonalNormal:
         """One draw, differentiable in mean and variance."""
         return self.mean + torch.exp(0.5 * self.log_variance) * torch.randn_like(self.mean)
 
+    def start(self, draw: bool) -> Float[Tensor, "objects width"]:
+        """Where training starts from: a draw, or the mean."""
+        return self.sample() if draw else self.mean
+
     def divergence(self) -> Float[Tensor, " objects"]:
         """Kullback-Leibler divergence of each object's distribution from N(0, I)."""
         terms = self.mean.square() + self.log_variance.exp() - 1 - self.log_variance
         return 0.5 * terms.sum(-1)
+
+
+class Posterior(nn.Module):
+    """q(z(0) | summary) = N(psi_m, psi_v), two feed-forward networks of one summary per object."""
+
+    def __init__(self, inputs: int, hidden: int, latent: int, start: float = NARROW) -> None:
+        super().__init__()
+        self.mean = FeedForward(inputs, hidden, latent)
+        self.log_variance = FeedForward(inputs, hidden, latent)
+        nn.init.constant_(self.log_variance.second.bias, start)
+
+    def forward(self, summary: Float[Tensor, "objects inputs"]) -> DiagonalNormal:
+        """The distribution of each object's initial state."""
+        return DiagonalNormal(self.mean(summary), self.log_variance(summary))

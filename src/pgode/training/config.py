@@ -18,7 +18,7 @@ class WindowConfig(Settings):
     condition: int = Field(default=12, ge=1, description="observed frames a forecast starts from")
     horizon: int = Field(default=36, ge=1, description="frames that training forecasts")
     starts: Literal["first", "random"] = Field(
-        default="first", description="training windows: at each system's first frame, or at any"
+        default="random", description="training windows: at each system's first frame, or at any"
     )
 
 
@@ -26,9 +26,9 @@ class TrainingConfig(Settings):
     """How the weights are found."""
 
     epochs: int = Field(default=60, ge=1, description="passes over the training systems")
-    batch: int = Field(default=64, ge=1, description="systems per step")
+    batch: int = Field(default=16, ge=1, description="systems per step")
     curriculum: tuple[tuple[float, int], ...] = Field(
-        default=(),
+        default=((0.4, 12), (0.6, 24)),
         description="(share, horizon) pairs: until that share of the epochs, forecast that far",
     )
     optimiser: Literal["adamw", "adam"] = Field(

@@ -4,12 +4,13 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from pgode.models.forecaster import ModelConfig
+from pgode.models.forecaster import LatentConfig
+from pgode.nn.gaussian import NARROW
 from pgode.ode import SolverConfig
 from pgode.ode.settings import check_method
 
 
-class PGODEConfig(ModelConfig):
+class PGODEConfig(LatentConfig):
     """Each field is one choice; the defaults are the `default` preset.
 
     Variants of the paper: w/o O is `gate="system"`, w/o system `gate="object"`, w/o F
@@ -44,9 +45,15 @@ class PGODEConfig(ModelConfig):
     encoder_relation: bool = Field(
         True, description="encoders see a relation network's sum over each observation's neighbours"
     )
-    sample: bool = Field(True, description="draw z(0) from the posterior in training")
-    sigma: float = Field(0.001, gt=0, description="deviation of the Gaussian likelihood")
-    kl: float = Field(1.0, ge=0, description="weight of the divergence from the prior")
+    coupling: bool = Field(
+        True, description="with kinematics: a pull along the line to each neighbour, too"
+    )
+    strength: bool = Field(
+        True, description="contexts are told how strongly the pull of the neighbours was felt"
+    )
+    start: float = Field(
+        NARROW, description="logarithm of the posterior's variance before training"
+    )
     parameters: float = Field(10.0, ge=0, description="weight of L_sys, I(g; xi) maximised")
     disentangle: float = Field(0.01, ge=0, description="weight of L_dis, I(g; u) minimised")
     frame_time: float = Field(0.1, gt=0, description="ODE time that one frame takes")
@@ -68,10 +75,7 @@ class PGODEConfig(ModelConfig):
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "default": {
-        "window": {"starts": "random"},
-        "training": {"epochs": 60, "batch": 16, "curriculum": ((0.4, 12), (0.6, 24))},
-    },
+    "default": {},
     "paper": {
         "model": {
             "kinematics": False,
@@ -79,9 +83,17 @@ PRESETS: dict[str, dict[str, Any]] = {
             "encoder_share": False,
             "encoder_rates": False,
             "encoder_relation": False,
+            "strength": False,
+            "coupling": False,
             "parameters": 0.01,
         },
-        "training": {"optimiser": "adam", "learning_rate": 5e-4, "batch": 256},
+        "window": {"starts": "first"},
+        "training": {
+            "optimiser": "adam",
+            "learning_rate": 5e-4,
+            "batch": 256,
+            "curriculum": (),
+        },
     },
 }
 """Whole run settings by name; what a preset leaves out is the default."""

@@ -5,19 +5,19 @@ from collections.abc import Iterable
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
-from pgode.models.forecaster import Forecast, Forecaster, Losses, squared_error
+from pgode.models.forecaster import Forecast, Forecaster, Losses, variational_losses
 from pgode.models.pgode.config import PRESETS, PGODEConfig
 from pgode.models.pgode.gates import Contexts, Gate, NoGate
+from pgode.models.pgode.measure import Measure
 from pgode.models.pgode.prototypes import Prototypes, Single, TopPrototypes, WithMLP
 from pgode.models.pgode.state import Kinematic, Latent
 from pgode.nn.encoder import TemporalGraphEncoder
-from pgode.nn.feedforward import FeedForward
-from pgode.nn.gaussian import DiagonalNormal
+from pgode.nn.gaussian import DiagonalNormal, Posterior
+from pgode.nn.integrate import integrate
 from pgode.nn.mutual_information import MutualInformation, same_system
 from pgode.normaliser import Normaliser
-from pgode.ode import Solution, solve
+from pgode.ode import Solution
 from pgode.windows import Batch
 
 
@@ -33,8 +33,9 @@ class PGODE(Forecaster):
         features, width = len(normaliser.features), config.width
         self.object_encoder = _encoder(features, config)
         self.system_encoder = _encoder(features, config)
-        self.mean = FeedForward(width, width, width)
-        self.log_variance = FeedForward(width, width, width)
+        measures = config.strength and bool(normaliser.positions)
+        self.measure = Measure(config, normaliser) if measures else None
+        self.initial = Posterior(width, width, width, config.start)
         self.gate = _gate(config)
         kinematic = config.kinematics and bool(normaliser.velocities)
         self.state = (Kinematic if kinematic else Latent)(config, normaliser)
@@ -47,21 +48,16 @@ class PGODE(Forecaster):
     def loss(self, batch: Batch) -> Losses:
         """Negative ELBO per observed value, plus the two mutual-information terms (Eq. 15-17).
 
-        All is multiplied by 2 sigma^2, which makes the reconstruction term the squared error
-        itself: losses of different models then have one scale, and Adam does not notice.
+        All of it times 2 sigma^2, see `variational_losses`.
         """
         config = self.config
         contexts = self.encode(batch)
         posterior = self.posterior(contexts)
-        z0 = posterior.sample() if config.sample else posterior.mean
-        solution = self.solve(batch, contexts, z0, batch.target_times)
-        error = squared_error(batch, self.state.decode(solution.states, batch))
-        values = batch.targets_observed.sum().clamp(min=1)
-        unit = 2 * config.sigma**2
-        terms = {
-            "reconstruction": error,
-            "kl": unit * config.kl * posterior.divergence().sum() / values,
-        }
+        solution = self.solve(batch, contexts, posterior.start(config.sample), batch.target_times)
+        terms = variational_losses(
+            batch, self.state.decode(solution.states, batch), posterior, config
+        )
+        unit, error = 2 * config.sigma**2, terms["reconstruction"]
         if self.parameter_critic is not None:
             information = self.parameter_information(batch, contexts)
             terms["parameters"] = -unit * config.parameters * information
@@ -92,26 +88,16 @@ class PGODE(Forecaster):
 
     def encode(self, batch: Batch) -> Contexts:
         """Object contexts u_i and system contexts g = sum_i u'_i, from two encoders (Eq. 2-5)."""
-        individual = self._encoded(self.object_encoder, batch)
-        parts = self._encoded(self.system_encoder, batch)
+        individual = self.object_encoder(batch)
+        parts = self.system_encoder(batch)
         system = parts.new_zeros(batch.systems, parts.shape[1]).index_add(0, batch.system, parts)
-        return Contexts(individual, system)
-
-    def _encoded(
-        self, encoder: TemporalGraphEncoder, batch: Batch
-    ) -> Float[Tensor, "objects width"]:
-        """An encoder's output; with `recompute`, its inner states are made again when needed."""
-        if self.config.solver.recompute and torch.is_grad_enabled():
-            again: Tensor = checkpoint(
-                encoder, batch, use_reentrant=False, preserve_rng_state=False
-            )
-            return again
-        encoded: Tensor = encoder(batch)
-        return encoded
+        contexts = Contexts(individual, system)
+        return contexts if self.measure is None else self.measure(contexts, batch)
 
     def posterior(self, contexts: Contexts) -> DiagonalNormal:
         """q(z_i(0) | history) = N(psi_m(u_i), psi_v(u_i)) (Eq. 8)."""
-        return DiagonalNormal(self.mean(contexts.object), self.log_variance(contexts.object))
+        found: DiagonalNormal = self.initial(contexts.object)
+        return found
 
     def solve(
         self,
@@ -122,16 +108,10 @@ class PGODE(Forecaster):
     ) -> Solution:
         """Integrate Eq. 10 from the last observation to every requested time."""
         mixture = self.dynamics.bind(self.gate(contexts, batch), contexts, batch)
-        derivative = self.state.derivative(mixture)
-        when = (times * self.config.frame_time)[batch.system]
-        return solve(
-            derivative,
-            self.state.initial(z0, batch),
-            torch.zeros_like(when[:, 0]),
-            when,
-            self.config.solver,
-            batch.numbers[batch.system],
-        )
+        derivative = self.state.derivative(mixture, contexts, batch)
+        initial = self.state.initial(z0, batch)
+        config = self.config
+        return integrate(derivative, initial, batch, times, config.solver, config.frame_time)
 
     def parameter_information(self, batch: Batch, contexts: Contexts) -> Float[Tensor, ""]:
         """Estimate of I(g; xi) over the systems whose parameters are known (Eq. 6)."""
@@ -166,6 +146,7 @@ def _encoder(features: int, config: PGODEConfig) -> TemporalGraphEncoder:
         share=config.encoder_share,
         rates=config.encoder_rates,
         relate=config.encoder_relation,
+        recompute=config.solver.recompute,
     )
 
 

@@ -8,10 +8,15 @@ from torch import Tensor, nn
 
 from pgode.models.forecaster import last_observed
 from pgode.models.pgode.config import PGODEConfig
+from pgode.models.pgode.coupling import Coupling
+from pgode.models.pgode.gates import Contexts
 from pgode.models.pgode.prototypes import Mixture
 from pgode.nn.feedforward import FeedForward
 from pgode.normaliser import Normaliser
 from pgode.windows import Batch
+
+SMALL = 0.01
+"""The acceleration starts this much smaller: untrained, objects keep their velocities."""
 
 Derivative = Callable[[Tensor, Tensor], Tensor]
 
@@ -34,7 +39,7 @@ class Latent(nn.Module):
         """The state at the last observation."""
         return z0
 
-    def derivative(self, mixture: Mixture) -> Derivative:
+    def derivative(self, mixture: Mixture, contexts: Contexts, batch: Batch) -> Derivative:
         """The right-hand side of Eq. 10."""
         if self.recovery:
             return lambda t, z: mixture(z) - z
@@ -50,6 +55,8 @@ class Latent(nn.Module):
 
 class Kinematic(nn.Module):
     """State [q, v, z]: dq/dt = v is exact, dv/dt is read off the mixture, z follows Eq. 10.
+
+    With `coupling`, dv/dt has a pull along the line to each neighbour beside it.
 
     q and v start at the last observation (moved on to the end of the condition where it is
     older), are seen by the prototypes, and need no decoder. Other features are decoded from z.
@@ -72,6 +79,9 @@ class Kinematic(nn.Module):
         self.register_buffer("offset", torch.tensor(offset), persistent=False)
         self.frame_time = config.frame_time
         self.acceleration = nn.Linear(config.width, self.size, bias=False)
+        with torch.no_grad():
+            self.acceleration.weight.mul_(SMALL)
+        self.coupling = Coupling(config) if config.coupling else None
         self.decoder = (
             FeedForward(config.width, config.width, len(self.others)) if self.others else None
         )
@@ -86,16 +96,20 @@ class Kinematic(nn.Module):
         position = value[:, self.positions] + (velocity * self.gain + self.offset) * elapsed
         return torch.cat([position, velocity, z0], dim=-1)
 
-    def derivative(self, mixture: Mixture) -> Derivative:
+    def derivative(self, mixture: Mixture, contexts: Contexts, batch: Batch) -> Derivative:
         """d[q, v, z]/dt."""
         size = self.size
+        pull = None if self.coupling is None else self.coupling.bind(contexts, batch)
         gain, offset = self.gain / self.frame_time, self.offset / self.frame_time
 
         def derivative(t: Tensor, y: Tensor) -> Tensor:
             mixed = mixture(y)
             velocity = torch.addcmul(offset, y[:, size : 2 * size], gain)
             latent = mixed - y[:, 2 * size :] if self.recovery else mixed
-            return torch.cat([velocity, self.acceleration(mixed), latent], dim=-1)
+            acceleration = self.acceleration(mixed)
+            if pull is not None:
+                acceleration = acceleration + pull(y[:, :size])
+            return torch.cat([velocity, acceleration, latent], dim=-1)
 
         return derivative
 

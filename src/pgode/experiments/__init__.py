@@ -1,0 +1,1 @@
+"""The tables of the paper, and the runs that fill them again."""

@@ -1,0 +1,153 @@
+"""A trial: one model trained once on one data set and scored. The grid is made of them."""
+
+import hashlib
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pgode import __version__, io
+from pgode.experiments.datasets import data_file, locked
+from pgode.files import write_json
+from pgode.run import Run, resume, train
+from pgode.training.config import RunConfig, run_config
+from pgode.training.display import Display
+from pgode.trajectories import Trajectories
+
+SCORED = (12, 24, 36)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Everything that determines the numbers of one trial.
+
+    `settings` change the model's preset ("model.prototypes", 3). `systems` is how many training
+    systems it sees (0: all), for the short runs that choose a learning rate.
+    """
+
+    dataset: str
+    budget: str
+    model: str
+    preset: str = "default"
+    settings: tuple[tuple[str, Any], ...] = ()
+    epochs: int = 10
+    rate: float = 1e-3
+    seed: int = 0
+    condition: int = 12
+    horizon: int = 36
+    systems: int = 0
+
+    @property
+    def tuning(self) -> bool:
+        """Whether it only helps to choose a learning rate; its test systems are left alone."""
+        return self.systems > 0
+
+    @property
+    def key(self) -> str:
+        """A name for its files: readable, and different for trials that differ in anything."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+        return f"{self.dataset}-{self.model}-{digest}"
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Trial":
+        """Read back what `asdict` and JSON made of it."""
+        settings = tuple((str(key), value) for key, value in content["settings"])
+        return cls(**{**content, "settings": settings})
+
+    def config(self, threads: int | None) -> RunConfig:
+        """The settings of its run: the same windows, steps and optimiser for every model."""
+        shared: dict[str, Any] = {
+            "window.starts": "random",
+            "window.condition": self.condition,
+            "window.horizon": self.horizon,
+            "training.batch": 16,
+            "training.curriculum": ((0.4, 12), (0.6, 24)),
+            "training.optimiser": "adamw",
+            "training.epochs": self.epochs,
+            "training.learning_rate": self.rate,
+            "training.seed": self.seed,
+            "training.threads": threads,
+        }
+        return run_config(self.model, self.preset, None, {**shared, **dict(self.settings)})
+
+
+def result_file(trial: Trial, root: Path) -> Path:
+    """Where a trial's numbers are, once it is finished."""
+    return root / "results" / f"{trial.key}.json"
+
+
+def run_folder(trial: Trial, root: Path) -> Path:
+    """Where a trial's run is, finished or not."""
+    return root / "runs" / trial.key
+
+
+def read_result(trial: Trial, root: Path) -> dict[str, Any] | None:
+    """The numbers of a finished trial."""
+    path = result_file(trial, root)
+    if not path.exists():
+        return None
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def run_trial(
+    trial: Trial, root: Path, threads: int | None = None, display: Display | None = None
+) -> dict[str, Any] | None:
+    """Train and score a trial, or go on where it was stopped; None if it is stopped again.
+
+    A finished one is only read. Two processes that are given the same trial do it once.
+    """
+    with locked(run_folder(trial, root)):
+        done = read_result(trial, root)
+        if done is not None:
+            return done
+        data = _seen(io.read(data_file(trial.dataset, trial.budget, root)), trial.systems)
+        run = _trained(trial, data, root, threads, display)
+        if run is None:
+            return None
+        result = _scored(trial, run, data)
+        write_json(result_file(trial, root), result)
+        return result
+
+
+def _seen(data: Trajectories, systems: int) -> Trajectories:
+    """The data with the first training systems only, if there is a limit."""
+    if not systems:
+        return data
+    training = np.flatnonzero(data.split == "train")
+    return data.select(np.setdiff1d(np.arange(data.systems), training[systems:]))
+
+
+def _trained(
+    trial: Trial, data: Trajectories, root: Path, threads: int | None, display: Display | None
+) -> Run | None:
+    folder = run_folder(trial, root)
+    if (folder / "config.json").exists():
+        return resume(folder, data, display=display, calibrated=False)
+    return train(data, folder, trial.config(threads), display=display, calibrated=False)
+
+
+def _scored(trial: Trial, run: Run, data: Trajectories) -> dict[str, Any]:
+    """What a table needs of a finished run, and what identifies it."""
+    epochs = run.epochs
+    best = min((float(row["val_mse"]) for row in epochs), default=None)
+    result: dict[str, Any] = {
+        "trial": asdict(trial),
+        "validation": best if best is not None and math.isfinite(best) else None,
+        "epochs": len(epochs),
+        "seconds_per_epoch": round(epochs[-1]["seconds"] / len(epochs), 3) if epochs else 0.0,
+        "memory_gb": epochs[-1].get("memory_gb") if epochs else None,
+        "parameters": sum(p.numel() for p in run.model.parameters()),
+        "threads": run.config.training.threads,
+        "data_hash": data.hash,
+        "pgode": __version__,
+    }
+    if trial.tuning:
+        return result
+    horizons = [h for h in SCORED if h <= trial.horizon] or [trial.horizon]
+    found = run.evaluate(data, horizons=horizons, samples=0)
+    return {**result, **{key: found[key] for key in ("mse", "naive", "energy_drift")}}

@@ -1,0 +1,137 @@
+"""Softmax attention over the observations of a batch, pooled into one vector per object."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pgode.history import History
+from pgode.nn.integrate import FRAME_TIME
+from pgode.nn.time_embedding import time_embedding
+from pgode.windows import Batch
+
+
+class AttentionEncoder(nn.Module):
+    """L layers over the temporal graph, each object's own past kept apart from its neighbours.
+
+        x(j, d)  = silu(W [norm(h_j), d]) + TE(d)            d: how much later j was seen than i
+        alpha_ij = softmax_j( W_q norm(h_i) . W_k^r x_j / sqrt(width) )
+        h_i     <- h_i + silu( sum_j alpha_ij w_ij W_v^r x_j )
+
+    r is the kind of the edge: "own" (another observation of the same object) or "other" (another
+    object at the same frame, so that d = 0). An observation is sent along one own edge only, to
+    the one before it, so x is a row per observation and all matrix products are too.
+    """
+
+    def __init__(self, features: int, width: int, layers: int) -> None:
+        super().__init__()
+        self.embed = nn.Linear(2 * features, width)
+        self.layers = nn.ModuleList(AttentionLayer(width) for _ in range(layers))
+        self.pool = Pooling(width)
+
+    def forward(self, batch: Batch) -> Float[Tensor, "objects outputs"]:
+        """One vector per object; zero for an object that was never observed."""
+        h, later = self.embed(observations(batch)), _later(batch)
+        for layer in self.layers:
+            h = layer(h, later, batch.history)
+        pooled: Tensor = self.pool(h, batch)
+        return pooled
+
+
+class AttentionLayer(nn.Module):
+    """One round of attention, with keys and values of their own for the two kinds of edges."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.norm = nn.LayerNorm(width)
+        self.timed = nn.Linear(width + 1, width)
+        self.query = nn.Linear(width, width, bias=False)
+        self.own = nn.Linear(width, 2 * width, bias=False)
+        self.other = nn.Linear(width, 2 * width, bias=False)
+
+    def forward(
+        self,
+        h: Float[Tensor, "nodes width"],
+        later: Float[Tensor, " nodes"],
+        history: History,
+    ) -> Float[Tensor, "nodes width"]:
+        """Each observation with what it heard."""
+        graph, known = history.graph, self.norm(h)
+        own = self.own(timed(self.timed, known, later))
+        other = self.other(timed(self.timed, known, torch.zeros_like(later)))
+        kind = history.temporal.unsqueeze(1)
+        sent = torch.where(kind, graph.at_senders(own), graph.at_senders(other))
+        key, value = sent.chunk(2, dim=1)
+        query = graph.at_receivers(self.query(known))
+        score = (query * key).sum(1, keepdim=True) / self.width**0.5
+        weight = graph.softmax(score) * graph.attributes[:, :1]
+        return h + nn.functional.silu(graph.edge_sum(weight * value))
+
+
+class Pooling(nn.Module):
+    """One vector per object out of its observations, and its last observation beside it.
+
+        x_t = silu(W [h_t, t]) + TE(t)
+        a   = tanh(W_a mean_t x_t)
+        u   = mean_t sigmoid(a . x_t) x_t
+
+    A mean alone hides what a forecast starts from, the state at the end of the condition.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.outputs = 2 * width
+        self.timed = nn.Linear(width + 1, width)
+        self.ask = nn.Linear(width, width)
+
+    def forward(
+        self, h: Float[Tensor, "nodes width"], batch: Batch
+    ) -> Float[Tensor, "objects outputs"]:
+        """[u, h at the last observation]; zero for an object that was never observed."""
+        owner = batch.history.node_object
+        x = timed(self.timed, h, node_times(batch))
+        asked = torch.tanh(self.ask(_mean(x, batch)))[owner]
+        share = torch.sigmoid((asked * x).sum(1, keepdim=True))
+        pooled = _mean(share * x, batch)
+        # Observations are numbered frame by frame, so an object's last one has its largest number.
+        number = torch.arange(1, len(owner) + 1, device=owner.device)
+        last = torch.zeros(batch.objects, dtype=number.dtype, device=owner.device)
+        last = last.scatter_reduce(0, owner, number, "amax")
+        latest = nn.functional.pad(h, (0, 0, 1, 0))[last]
+        return torch.cat([pooled, latest], dim=1)
+
+
+def observations(batch: Batch) -> Float[Tensor, "nodes inputs"]:
+    """What is known at each observation: the values (0 where not seen), and which were seen."""
+    known = batch.observed.to(batch.states.dtype)
+    both = torch.cat([batch.states * known, known], dim=-1)
+    return both[batch.history.node_object, batch.history.node_frame]
+
+
+def node_times(batch: Batch) -> Float[Tensor, " nodes"]:
+    """When each observation was made, in frames before the end of the condition (at most 0)."""
+    history = batch.history
+    return batch.times[batch.system[history.node_object], history.node_frame]
+
+
+def timed(
+    mix: nn.Linear, h: Float[Tensor, "nodes width"], times: Float[Tensor, " nodes"]
+) -> Float[Tensor, "nodes width"]:
+    """silu(W [h, t]) + TE(t); inside W, time runs in the units of the ODEs."""
+    mixed = mix(torch.cat([h, FRAME_TIME * times.unsqueeze(1)], dim=1))
+    return nn.functional.silu(mixed) + time_embedding(times, h.shape[1])
+
+
+def _later(batch: Batch) -> Float[Tensor, " nodes"]:
+    """How many frames after its object's previous observation each one was made; 0 for firsts."""
+    history, times = batch.history, node_times(batch)
+    own = history.temporal
+    sender, receiver = history.graph.senders.long()[own], history.graph.receivers[own]
+    return torch.zeros_like(times).index_copy(0, sender, times[sender] - times[receiver])
+
+
+def _mean(x: Float[Tensor, "nodes width"], batch: Batch) -> Float[Tensor, "objects width"]:
+    """The mean over each object's observations; 0 without any."""
+    owner = batch.history.node_object
+    total = x.new_zeros(batch.objects, x.shape[1]).index_add(0, owner, x)
+    return total / torch.bincount(owner, minlength=batch.objects).clamp(min=1).unsqueeze(1)

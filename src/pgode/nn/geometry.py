@@ -1,0 +1,175 @@
+"""Positions and velocities as vectors of space, for models that turn with them.
+
+A normaliser centres and scales velocities like any variable, so a rotation of the data is in
+scaled units a rotation about some other point than 0, and the velocities' zero is not 0. Here both
+are vectors again: rotating, reflecting or moving the data does the same to them.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pgode.errors import InputError
+from pgode.graph import Graph
+from pgode.nn.frames import whole_frames
+from pgode.normaliser import Normaliser
+from pgode.windows import Batch
+
+STRIDE = 0.1
+"""Unit of velocity (share of the unit of length per frame) where the data name no velocities."""
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Objects over frames: vectors, and values that no rotation changes.
+
+    The velocity's unit is such that dx/dframe = gain v (`Geometry.gain`), with v about as large
+    as x. `seen` is 1 between the first and the last observation of a position, else 0.
+    """
+
+    position: Float[Tensor, "objects frames dims"]
+    velocity: Float[Tensor, "objects frames dims"]
+    value: Float[Tensor, "objects frames values"]
+    seen: Float[Tensor, "objects frames"]
+
+    def recent(self, frames: int) -> "Motion":
+        """The last frames only."""
+        parts = (self.position, self.velocity, self.value, self.seen)
+        return Motion(*(part[:, -frames:] for part in parts))
+
+    def followed_by(self, future: "Motion") -> "Motion":
+        """This motion with another one after its end."""
+        ours = (self.position, self.velocity, self.value, self.seen)
+        theirs = (future.position, future.velocity, future.value, future.seen)
+        return Motion(*(torch.cat(both, dim=1) for both in zip(ours, theirs, strict=True)))
+
+
+class Geometry:
+    """Which features are vectors, and the way between their scaled values and vectors.
+
+    The numbers are kept as Python's own and become tensors of the batch's precision where they are
+    used: constants rounded to float32 would spoil the symmetry in float64.
+    """
+
+    def __init__(self, normaliser: Normaliser, model: str) -> None:
+        if not normaliser.positions:
+            raise InputError(
+                f"{model} needs positions, but the data have the features "
+                f"{', '.join(normaliser.features)}, none with the role position. Expected at "
+                f'least one. Give positions the role "position" when building the data, or train '
+                f"a model that needs none."
+            )
+        self.positions, self.velocities = normaliser.positions, normaliser.velocities
+        named = {*self.positions, *self.velocities}
+        self.values = [k for k in range(len(normaliser.features)) if k not in named]
+        order = [*self.positions, *self.velocities, *self.values]
+        self._place = sorted(range(len(order)), key=order.__getitem__)
+        self.dims = len(self.positions)
+        # One unit for all directions, even where the data call them different variables.
+        length = max(normaliser.scale[q] for q in self.positions)
+        speed = max((normaliser.scale[v] for v in self.velocities), default=0.0)
+        self.gain = normaliser.frame * speed / length if self.velocities else STRIDE
+        self._length = [normaliser.scale[q] / length for q in self.positions]
+        self._speed = [normaliser.scale[v] / speed for v in self.velocities]
+        self._still = [normaliser.centre[v] / speed for v in self.velocities]
+
+    def observe(self, batch: Batch, frames: int) -> Motion:
+        """The history at times -(frames - 1), ..., -1, 0.
+
+        Outside its observations a position moves with its velocity. A velocity that is not named,
+        or was never seen, is the slope of the position. An object that was never seen is at the
+        mean of those of its system that were: any fixed place would not move with the data.
+        """
+        states = whole_frames(batch, frames)
+        ever = batch.observed.any(1)
+        inside = _nearest_observed(batch, frames)
+        grid = torch.arange(1 - frames, 1, device=states.device, dtype=states.dtype)
+        outside = (grid.view(1, -1, 1) - inside)[..., self.positions]
+        position = states[..., self.positions] * states.new_tensor(self._length)
+        velocity = _slope(position, inside[..., self.positions]) / self.gain
+        if self.velocities:
+            scaled = states[..., self.velocities]
+            named = scaled * states.new_tensor(self._speed) + states.new_tensor(self._still)
+            velocity = torch.where(ever[:, None, self.velocities], named, velocity)
+        position = position + self.gain * velocity * outside
+        there = ever[:, None, self.positions]
+        position = torch.where(there, position, _system_mean(position, there, batch))
+        seen = ((outside.abs() < 1e-3) & there).all(-1).to(states.dtype)
+        return Motion(position, velocity, states[..., self.values], seen)
+
+    def features(self, motion: Motion) -> Float[Tensor, "objects frames features"]:
+        """Vectors and values as the scaled features of the data, in their order."""
+        new = motion.position.new_tensor
+        parts = [motion.position / new(self._length)]
+        if self.velocities:
+            parts.append((motion.velocity - new(self._still)) / new(self._speed))
+        return torch.cat([*parts, motion.value], dim=-1)[..., self._place]
+
+
+def _nearest_observed(batch: Batch, frames: int) -> Float[Tensor, "objects frames features"]:
+    """Each frame's time, moved into the span of a feature's observations; 0 if it has none."""
+    when = batch.times[batch.system].unsqueeze(2).expand_as(batch.states)
+    ever = batch.observed.any(1)
+    first = torch.where(batch.observed, when, torch.inf).amin(1)
+    last = torch.where(batch.observed, when, -torch.inf).amax(1)
+    first, last = (torch.where(ever, t, 0.0).unsqueeze(1) for t in (first, last))
+    grid = torch.arange(1 - frames, 1, device=when.device, dtype=when.dtype).view(1, -1, 1)
+    return torch.minimum(torch.maximum(grid, first), last)
+
+
+def _slope(
+    position: Float[Tensor, "objects frames dims"], inside: Float[Tensor, "objects frames dims"]
+) -> Float[Tensor, "objects frames dims"]:
+    """Change per frame since the frame before, over the part of it that lies between observations.
+
+    Where no part does, the slope before it holds, or else the one after it; 0 if there is none.
+    """
+    share = inside.diff(dim=1)
+    steps = share.shape[1]
+    has = share > 0.01
+    slope = position.diff(dim=1) / torch.where(has, share, 1.0)
+    number = torch.arange(steps, device=position.device).view(1, -1, 1)
+    before = torch.where(has, number, -1).cummax(1).values
+    after = torch.where(has, number, steps).flip(1).cummin(1).values.flip(1)
+    place = torch.where(before >= 0, before, after)
+    filled = slope.gather(1, place.clamp(max=steps - 1))
+    filled = torch.where(place < steps, filled, 0.0)
+    return torch.cat([filled[:, :1], filled], dim=1)
+
+
+def _system_mean(
+    position: Float[Tensor, "objects frames dims"],
+    there: Bool[Tensor, "objects 1 dims"],
+    batch: Batch,
+) -> Float[Tensor, "objects frames dims"]:
+    """The mean over the objects of each system that are there, for each of its objects."""
+    weight = there.to(position.dtype)
+    total = system_sum(position * weight, batch)
+    return total / system_sum(weight, batch).clamp(min=1)
+
+
+def system_sum(x: Float[Tensor, "objects ..."], batch: Batch) -> Float[Tensor, "objects ..."]:
+    """The sum over the objects of each object's system."""
+    total = x.new_zeros(batch.systems, *x.shape[1:]).index_add(0, batch.system, x)
+    return total[batch.system]
+
+
+def pair_share(batch: Batch) -> Float[Tensor, "objects 1"]:
+    """1/(N - 1) for each object, with N the number of objects of its system."""
+    count = system_sum(torch.ones_like(batch.states[:, 0, :1]), batch)
+    return 1 / (count - 1).clamp(min=1)
+
+
+def apart(
+    vectors: Float[Tensor, "objects rows columns"], graph: Graph
+) -> Float[Tensor, "edges rows columns"]:
+    """The receiver's vectors minus the sender's, for every edge."""
+    flat = vectors.flatten(1)
+    return (graph.at_receivers(flat) - graph.at_senders(flat)).view(-1, *vectors.shape[1:])
+
+
+def norm(x: Float[Tensor, "*batch dims"]) -> Float[Tensor, "*batch"]:
+    """Lengths of vectors, with a gradient at 0 too."""
+    return (x.square().sum(-1) + 1e-12).sqrt()

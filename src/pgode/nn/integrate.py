@@ -1,0 +1,25 @@
+"""Solve a batch's differential equation at the times its systems are to be forecast."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pgode.ode import Derivative, Solution, SolverConfig, solve
+from pgode.windows import Batch
+
+FRAME_TIME = 0.1
+"""ODE time that one frame takes, unless a model has its own."""
+
+
+def integrate(
+    derivative: Derivative,
+    initial: Float[Tensor, "objects width"],
+    batch: Batch,
+    times: Float[Tensor, "systems outputs"],
+    solver: SolverConfig,
+    frame_time: float = FRAME_TIME,
+) -> Solution:
+    """Every object from the end of the condition (time 0) to its system's `times`, in frames."""
+    when = (times * frame_time)[batch.system]
+    start = torch.zeros_like(when[:, 0])
+    return solve(derivative, initial, start, when, solver, batch.numbers[batch.system])
