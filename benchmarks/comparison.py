@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pgode.experiments.catalogue import EXPERIMENTS
+from pgode.experiments.catalogue import EXPERIMENTS, NAIVE
 from pgode.experiments.content import content
 from pgode.experiments.drawing import curves
 from pgode.experiments.plan import Choice
@@ -54,15 +54,19 @@ def write() -> int:
     """Render every experiment that has at least one number of ours."""
     parts = [INTRODUCTION, READING]
     for experiment in EXPERIMENTS.values():
-        found = content(experiment, Choice(BUDGET), KEPT)
-        if experiment.kind == "pictures" or not _filled(found):
+        if experiment.kind == "pictures":
             continue
+        found = content(experiment, Choice(BUDGET), KEPT)
+        filled = [name for name in experiment.datasets if _filled(found, name)]
+        if not filled:
+            continue
+        found["rows"] = [row for row in found["rows"] if row["dataset"] in filled]
         parts.append(markdown(found))
         for number, figure in enumerate(curves(found) if experiment.axis else []):
-            name = f"{experiment.name}-{experiment.datasets[number]}.svg"
+            name = f"{experiment.name}-{filled[number]}.svg"
             PICTURES.mkdir(exist_ok=True)
             write_text(PICTURES / name, figure)
-            parts.append(f"![{experiment.title}, {experiment.datasets[number]}](pictures/{name})\n")
+            parts.append(f"![{experiment.title}, {filled[number]}](pictures/{name})\n")
     for picture in sorted(PICTURES.glob("figure2*.svg")):
         parts.append(f"## {EXPERIMENTS['figure2'].title} (figure2)\n")
         parts.append("Observed frames are faint, forecasts and truth solid; a dot is the end.\n")
@@ -71,22 +75,35 @@ def write() -> int:
     return 0
 
 
-def _filled(found: dict[str, Any]) -> bool:
-    numbers = ["seconds" if found["kind"] == "cost" else "cells"]
-    for row in found["rows"]:
-        value = row.get(numbers[0])
-        if isinstance(value, list):
-            if any(cell["ours"] is not None for cell in value) and row["model"] not in (
-                "last-value",
-                "constant-velocity",
-            ):
-                return True
-        elif value is not None:
-            return True
-    return False
+def _filled(found: dict[str, Any], dataset: str) -> bool:
+    """Whether at least half of the learned rows have numbers on a data set."""
+    rows = [r for r in found["rows"] if r["dataset"] == dataset and r["model"] not in NAIVE]
+    known = [
+        any(n is not None for n in (row.get("seconds"), *(c["ours"] for c in row.get("cells", ()))))
+        for row in rows
+    ]
+    return sum(known) >= len(rows) / 2
 
 
 READING = """## What they say
+
+So far Springs, and not yet every model: the grid is still being filled.
+
+- The `default` preset of PGODE is the lowest in every cell, by a factor of 30 and more over the
+  best rival. It has what no rival in the table has: exact kinematics, pulls along the lines to the
+  neighbours, and a measured strength of the interactions. See the ablation in
+  [Results](results.md).
+- The `paper` preset does not win at this budget: LG-ODE and HOPE are lower at every horizon. Most
+  of its error is there after 12 frames and grows little: what it starts from is wrong, not how it
+  goes on. Eq. 5 averages an object's observations, so its last state has to be recovered from a
+  mean, while our LG-ODE and HOPE also read the last observation by itself. More epochs help it, see
+  [Results](results.md).
+- Models without interaction (LSTM, GRU, NODE) are good for 12 frames and poor at 36.
+- Constant velocity reaches 0.027 for positions at 12 frames, below every published number for that
+  cell. Every learned model so far is below "last value" everywhere.
+- Our numbers of the rivals are below the published ones too, most by a factor of ten and more. Why
+  was not isolated; starting from the last observation is part of it.
+- One seed: differences of some ten per cent between two rows mean nothing.
 
 """
 

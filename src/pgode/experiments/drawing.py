@@ -35,7 +35,8 @@ def curves(content: dict[str, Any]) -> list[str]:
         for panel, (split, variable) in zip(axes, panels, strict=False):
             _errors(panel, rows, content, split, variable)
         axes[0].set_ylabel("mean squared error")
-        axes[0].legend(fontsize=8)
+        if axes[0].lines:
+            axes[0].legend(fontsize=8)
         if timed:
             _line(axes[-1], rows, [row["seconds_per_epoch"] for row in rows], "")
             axes[-1].set(

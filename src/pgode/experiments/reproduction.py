@@ -8,7 +8,6 @@ from rich.table import Table
 
 from pgode.errors import InputError
 from pgode.experiments import drawing
-from pgode.experiments.budgets import BUDGETS
 from pgode.experiments.catalogue import EXPERIMENTS, Experiment
 from pgode.experiments.content import content
 from pgode.experiments.cost import cost_file, measure_cost
@@ -106,8 +105,3 @@ def _write(experiment: Experiment, choice: Choice, root: Path, console: Console)
     for table in terminal(found):
         console.print(table)
     console.print(f"wrote {target}.md, .json, .html", highlight=False, soft_wrap=True)
-
-
-def budgets_words() -> str:
-    """The budgets in one line each, for help texts and docs."""
-    return "; ".join(f"{each.name}: {each.words}" for each in BUDGETS.values())

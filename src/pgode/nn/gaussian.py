@@ -11,8 +11,8 @@ from pgode.nn.feedforward import FeedForward
 NARROW = -6.0
 """Logarithm of the variance a posterior starts from, untrained: a deviation of 0.05.
 
-From a variance of 1, a network first has to learn not to drown in its own noise: on short runs on
-Springs it ended with five times the error (the row of the ablation table says what is measured).
+From a variance of 1, a network first has to learn not to drown in its own noise: after a short
+training some latent models are then no better than repeating the last value.
 """
 
 
