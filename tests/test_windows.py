@@ -136,14 +136,14 @@ def uneven_motion() -> Trajectories:
     )
 
 
-def test_forecast_graph_is_the_one_in_force_at_the_end_of_the_condition(data, batch):
+def test_forecast_graph_is_the_one_in_force_at_the_end_of_the_condition(data, windows, batch):
     edges = data.edges
     in_force = {0: 1, 1: 3, 2: 4, 3: 5, 4: 6}  # graph 1 starts within system 0's condition
     expected = np.zeros((14, 14, 2))
     for system, number in in_force.items():
         here, first = edges.edge_graph == number, OBJECTS[:system].sum()
         places = edges.edge_receiver[here] + first, edges.edge_sender[here] + first
-        expected[places] = edges.edge_attributes[here]
+        expected[places] = windows.normaliser.attributes(edges.edge_attributes[here])
     graph = batch.graph
     dense = np.zeros_like(expected)
     dense[graph.receivers.numpy(), graph.senders.numpy()] = graph.attributes.numpy()

@@ -30,6 +30,10 @@ class Normaliser:
     parameters: tuple[str, ...]
     parameter_mean: tuple[float, ...]
     parameter_scale: tuple[float, ...]
+    edge_centre: tuple[float, ...] = ()
+    edge_scale: tuple[float, ...] = ()
+    graph_rule: tuple[float, ...] | None = None
+    """(cutoff, interval) in data units, where edges join positions nearer than a cutoff."""
 
     @classmethod
     def fit(cls, training: Trajectories) -> "Normaliser":
@@ -55,6 +59,7 @@ class Normaliser:
         mean = np.where(has, known, 0).sum(0) / count
         deviation = np.sqrt((np.where(has, known - mean, 0) ** 2).sum(0) / count)
         dataset = training.dataset
+        centre, scale = _edge_scaling(training.edges.edge_attributes)
         return cls(
             features=training.features,
             roles=_words(dataset["feature_role"].values),
@@ -68,6 +73,9 @@ class Normaliser:
             parameters=_words(dataset["parameter"].values),
             parameter_mean=_floats(mean),
             parameter_scale=_floats(np.where(deviation > 0, deviation, 1.0)),
+            edge_centre=centre,
+            edge_scale=scale,
+            graph_rule=training.graph_rule,
         )
 
     @classmethod
@@ -117,6 +125,14 @@ class Normaliser:
         mean, scale = np.array(self.parameter_mean), np.array(self.parameter_scale)
         return np.asarray((parameters - mean) / scale)
 
+    def attributes(
+        self, raw: Float[np.ndarray, "edge attribute"]
+    ) -> Float[np.ndarray, "edge attribute"]:
+        """Edge attributes with mean 0 and deviation 1; the weight, which comes first, as it is."""
+        if not self.edge_scale:
+            return raw
+        return np.asarray((raw - np.array(self.edge_centre)) / np.array(self.edge_scale))
+
     def drift(self) -> tuple[list[float], list[float]]:
         """(gain, offset) of each position: in scaled units dq/dframe = gain v + offset exactly."""
         pairs = list(zip(self.positions, self.velocities, strict=True))
@@ -138,6 +154,24 @@ class Normaliser:
                     f"{', '.join(ours)}. Expected the same names in the same order. Rename or "
                     f"reorder them in the file, or train a model on this data."
                 )
+        rule, trained = data.graph_rule, self.graph_rule
+        if rule and trained and not np.isclose(rule[0], trained[0], rtol=1e-6):
+            raise InputError(
+                f"{source} joins objects nearer than {rule[0]:g}, but the model was trained "
+                f"with {trained[0]:g}. Expected the same cutoff. Build the graphs again with "
+                f"{trained[0]:g}, or train a model on this data."
+            )
+
+
+def _edge_scaling(
+    attributes: Float[np.ndarray, "edge attribute"],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Centre and scale of each attribute; none are needed where there is only the weight."""
+    if attributes.shape[1] < 2 or not len(attributes):
+        return (), ()
+    centre, scale = attributes.mean(0), attributes.std(0)
+    centre[0], scale[0] = 0.0, 1.0
+    return _floats(centre), _floats(np.where(scale > 0, scale, 1.0))
 
 
 def _words(values: np.ndarray) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Shaped
 
 from pgode import trajectory_checks as checks
 from pgode.errors import InputError
+from pgode.trajectory_contents import Contents
 from pgode.trajectory_graphs import Edges
 from pgode.trajectory_schema import REQUIRED, STATE_DIMS, edges_of, strings, values, with_edges
 from pgode.trajectory_summary import summary
@@ -24,14 +25,12 @@ Names = Sequence[str] | Shaped[np.ndarray, " name"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectories:
+class Trajectories(Contents):
     """States (system, object, time, feature) with times, masks, graphs, parameters and splits.
 
     Make one with `build` or `from_dataset`; both validate. `dataset` is also exactly what a file
     holds. Values that are not observed are NaN in memory, so nothing can use them by accident.
     """
-
-    dataset: xr.Dataset
 
     @classmethod
     def build(
@@ -57,6 +56,9 @@ class Trajectories:
         generator_version: str = "",
         generator_settings: str = "{}",
         seed: int = -1,
+        topology: str = "",
+        graph_cutoff: float = 0.0,
+        graph_interval: float = 0.0,
         source: str = "the given arrays",
     ) -> "Trajectories":
         """Build from states (system, object, time, feature) and times (time) or (system, time).
@@ -64,7 +66,9 @@ class Trajectories:
         `edges` is an `Edges`, or matrices (system, object, object) or (system, time, object,
         object) with the receiver as row. Without `observed` every value of a present object up to
         its system's last frame counts as observed; without `present` every object is there;
-        without `split` every system is for training. `source` names the data in errors.
+        without `split` every system is for training. `topology` is the text of a PDB file whose
+        atoms are the objects. `graph_cutoff` says that the edges join positions nearer than this,
+        looked up anew each `graph_interval` of time. `source` names the data in errors.
         """
         x = checks.numbers("states", states, STATE_DIMS, (None,) * 4, source)
         for dim, size in zip(STATE_DIMS, x.shape, strict=True):
@@ -131,8 +135,10 @@ class Trajectories:
             edges = Edges.from_dense(edges, t, source, objects)
         links = edges.checked(t[:, 0], here, source)
 
+        rule = checks.graph_rule(graph_cutoff, graph_interval, role, source)
         dataset = xr.Dataset(
             data_vars={
+                **checks.topology(topology, objects, source),
                 "states": (STATE_DIMS, x),
                 "times": (("system", "time"), t, {"units": time_units}),
                 "observed": (STATE_DIMS, seen),
@@ -167,6 +173,7 @@ class Trajectories:
                 "generator_version": generator_version,
                 "generator_settings": generator_settings,
                 "seed": number,
+                **rule,
             },
         )
         return cls(with_edges(dataset, links))
@@ -209,94 +216,11 @@ class Trajectories:
             generator_version=str(ds.attrs.get("generator_version", "")),
             generator_settings=str(ds.attrs.get("generator_settings", "{}")),
             seed=ds.attrs.get("seed", -1),
+            topology=str(ds["topology"].values) if "topology" in ds.variables else "",
+            graph_cutoff=ds.attrs.get("graph_cutoff", 0.0),
+            graph_interval=ds.attrs.get("graph_interval", 0.0),
             source=source,
         )
-
-    @property
-    def systems(self) -> int:
-        """Number of systems."""
-        return int(self.dataset.sizes["system"])
-
-    @property
-    def objects(self) -> int:
-        """Size of the object axis: no system has more objects."""
-        return int(self.dataset.sizes["object"])
-
-    @property
-    def frames(self) -> int:
-        """Size of the time axis: no system has more frames."""
-        return int(self.dataset.sizes["time"])
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features."""
-        return tuple(str(name) for name in self.dataset["feature"].values)
-
-    @property
-    def n_objects(self) -> Int[np.ndarray, " system"]:
-        """Number of objects of each system."""
-        return np.asarray(self.present.sum(axis=1))
-
-    @property
-    def n_frames(self) -> Int[np.ndarray, " system"]:
-        """Number of frames of each system."""
-        return np.asarray(np.isfinite(self.times).sum(axis=1))
-
-    @property
-    def states(self) -> Float[np.ndarray, "system object time feature"]:
-        """Observed values, NaN where there are none."""
-        return self._array("states")
-
-    @property
-    def times(self) -> Float[np.ndarray, "system time"]:
-        """Time of each frame, NaN after a system's last."""
-        return self._array("times")
-
-    @property
-    def observed(self) -> Bool[np.ndarray, "system object time feature"]:
-        """True where a value is known."""
-        return self._array("observed")
-
-    @property
-    def present(self) -> Bool[np.ndarray, "system object"]:
-        """True where the object exists."""
-        return self._array("present")
-
-    @property
-    def parameters(self) -> Float[np.ndarray, "system parameter"]:
-        """Parameters of each system, NaN where unknown."""
-        return self._array("parameters")
-
-    @property
-    def split(self) -> Shaped[np.ndarray, " system"]:
-        """The split each system is in: train, val, test or ood."""
-        return self._array("split")
-
-    @property
-    def hash(self) -> str:
-        """SHA-256 of the content, the same however and wherever it is stored."""
-        return str(self.dataset.attrs["content_hash"])
-
-    @property
-    def edges(self) -> Edges:
-        """The graphs of all systems."""
-        return edges_of(self.dataset, "the dataset")
-
-    @property
-    def position_features(self) -> Int[np.ndarray, " position"]:
-        """Indices of the features that are positions."""
-        return np.flatnonzero(self.dataset["feature_role"].values == "position")
-
-    @property
-    def velocity_features(self) -> Int[np.ndarray, " velocity"]:
-        """Indices of the features that are velocities, in the order of their positions."""
-        return np.flatnonzero(self.dataset["feature_role"].values == "velocity")
-
-    @property
-    def variables(self) -> dict[str, Int[np.ndarray, " component"]]:
-        """The features each reported variable consists of, in order of first appearance."""
-        names = self.dataset["feature_variable"].values
-        return {str(name): np.flatnonzero(names == name) for name in dict.fromkeys(names)}
 
     def select(self, systems: Any) -> "Trajectories":
         """Some systems, by indices (kept in the given order) or by a boolean mask."""
@@ -343,7 +267,8 @@ class Trajectories:
     def permuted(self, order: Any) -> "Trajectories":
         """Reorder the objects of every system: object k is then what object `order[k]` was.
 
-        Objects absent from a system stay at its end, as the schema asks.
+        Objects absent from a system stay at its end, as the schema asks. A topology is left out:
+        it lists the objects in the old order.
         """
         index = np.asarray(order)
         if not np.array_equal(np.sort(index, axis=None), np.arange(self.objects)):
@@ -359,7 +284,8 @@ class Trajectories:
             name: (self.dataset[name].dims, self._array(name)[rows, old])
             for name in ("states", "observed", "present", "group")
         }
-        return Trajectories(with_edges(self.dataset.assign(moved), self.edges.permuted(place)))
+        kept = self.dataset.drop_vars("topology", errors="ignore").assign(moved)
+        return Trajectories(with_edges(kept, self.edges.permuted(place)))
 
     def with_provenance(
         self,
@@ -386,10 +312,6 @@ class Trajectories:
     def summary(self) -> dict[str, Any]:
         """What `pgode info` shows: plain numbers, words, lists and dicts, ready for JSON."""
         return summary(self.dataset)
-
-    def _array(self, name: str) -> Shaped[np.ndarray, "..."]:
-        array: Shaped[np.ndarray, "..."] = self.dataset[name].values
-        return array
 
 
 def _short(value: Any) -> str:

@@ -239,6 +239,41 @@ def seed_number(seed: Any, source: str) -> int:
         ) from None
 
 
+def topology(text: str, objects: int, source: str) -> dict[str, Any]:
+    """The variable that holds a molecule's PDB text, if there is one: an atom for each object."""
+    if not text:
+        return {}
+    first_model = text.split("\nENDMDL", 1)[0]
+    atoms = sum(line.startswith(("ATOM", "HETATM")) for line in first_model.splitlines())
+    if atoms != objects:
+        raise InputError(
+            f"the topology of {source} has {atoms} atoms, but there are {objects} objects. "
+            f"Expected the text of a PDB file with one ATOM or HETATM line per object, in their "
+            f"order. Give the topology of the atoms that were kept, or none."
+        )
+    return {"topology": ((), np.array(text, dtype=np.str_))}
+
+
+def graph_rule(cutoff: Any, interval: Any, roles: Sequence[str], source: str) -> dict[str, float]:
+    """How edges follow from positions, as attributes; none where they are given otherwise."""
+    low, every = float(cutoff), float(interval)
+    if low == 0 and every == 0:
+        return {}
+    if not (0 < low < np.inf and every > 0):
+        raise InputError(
+            f"the graph of {source} has cutoff {low:g} and interval {every:g}. Expected both to be "
+            f"positive, the cutoff in units of position and the interval in units of time, or both "
+            f"0 for edges that follow from something else. Correct them."
+        )
+    if "position" not in roles:
+        raise InputError(
+            f"the graph of {source} is said to join objects nearer than {low:g}, but no feature "
+            f"is a position. Expected features with that role. Give roles, or leave graph_cutoff "
+            f"out."
+        )
+    return {"graph_cutoff": low, "graph_interval": every}
+
+
 def guess_roles(features: Sequence[str]) -> tuple[str, ...]:
     """Positions and velocities by their usual names, only if each one finds its partner.
 

@@ -100,7 +100,8 @@ class Windows:
         self._row_offsets = np.zeros(int(self._graph_row[-1]) + 1, np.int64)
         degrees = np.bincount(rows, minlength=len(self._row_offsets) - 1)
         np.cumsum(degrees, out=self._row_offsets[1:])
-        self._senders, self._attributes = edges.edge_sender, edges.edge_attributes
+        self._senders = edges.edge_sender
+        self._attributes = normaliser.attributes(edges.edge_attributes)
         self._weights = np.ascontiguousarray(edges.edge_attributes[:, 0])
         self._graph_at = _graph_in_force(edges.graph_system, edges.graph_start, data.times)
 

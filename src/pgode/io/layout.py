@@ -18,6 +18,8 @@ def stored(trajectories: Trajectories) -> xr.Dataset:
 
 def chunks(variable: xr.Variable) -> tuple[int, ...]:
     """About a megabyte of whole first-dimension rows, so that one system is read in one piece."""
+    if not variable.shape:
+        return ()
     row = max(1, variable.nbytes // max(1, variable.shape[0]))
     return (
         max(1, min(variable.shape[0], CHUNK_BYTES // row)),
