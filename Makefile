@@ -5,7 +5,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: help demo test lint test-python test-browser bench docs clean
+.PHONY: help demo test lint test-python test-browser bench docs vendor clean
 
 # The oldest supported Python comes first because the pinned set was tested with it.
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
@@ -19,6 +19,9 @@ TORCH := $(shell grep '^torch==' constraints.txt)
 # Options for pip's torch step alone, for instance another index: on Linux the default index serves
 # a build with several GB of CUDA libraries.
 TORCH_FLAGS ?=
+
+ASSETS := src/pgode/reports/assets
+3DMOL := 2.5.5
 
 # What `make demo` gives to each command. It stays within a few minutes on two cores.
 DEMO := demo
@@ -75,6 +78,15 @@ docs: $(DOCS_STAMP)  ## Build the pages into site/, without network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo "Open site/index.html"
 
+# The report's molecule player is 3Dmol.js, which its pages carry, so that they need no network. Its
+# minified build and its licence are in the repository, as this target takes them from npm's package.
+vendor:  ## Fetch the pinned 3Dmol.js into src/pgode/reports/assets/ (needs npm and a network)
+	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	archive=$$(npm pack --silent --pack-destination "$$folder" 3dmol@$(3DMOL)); \
+	tar -xzf "$$folder/$$archive" -C "$$folder"; \
+	cp "$$folder/package/build/3Dmol-min.js" $(ASSETS)/3Dmol-min.js; \
+	cp "$$folder/package/LICENSE" $(ASSETS)/3Dmol-LICENSE.txt
+
 clean:  ## Remove the environment and everything that was built, run or cached
 	rm -rf $(VENV) build dist site $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
@@ -90,7 +102,7 @@ $(BIN)/python:
 # torch goes first and alone: its exact version is then settled before anything else asks for it.
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt $(TORCH_FLAGS) $(TORCH)
-	$(PIP) install --quiet -c constraints.txt -e '.[dev,track,ray]'
+	$(PIP) install --quiet -c constraints.txt -e '.[dev,track,ray,md]'
 	$(PIP) check
 	@touch $@
 

@@ -23,7 +23,8 @@ class Forecasts:
     """Mean forecast, samples and 90 % interval in the data's units, labelled like the data.
 
     `dataset` has mean, lower, upper (system, object, time, feature), samples with a first
-    dimension more, times (system, time), and what the model inferred (gate weights, contexts).
+    dimension more, times (system, time), what the model inferred (gate weights, contexts), and the
+    topology of the observed data where it has one.
     """
 
     dataset: xr.Dataset
@@ -128,6 +129,8 @@ def _labelled(
             "condition_frames": windows.condition,
         },
     )
+    if "topology" in observed.dataset:
+        dataset["topology"] = observed.dataset["topology"]
     if len(drawn):
         dataset["samples"] = (("sample", *dims), drawn)
         low, high = interval(drawn, 90)

@@ -11,7 +11,9 @@ from pgode.errors import InputError
 from pgode.evaluation import predict
 from pgode.evaluation.calibration import DRAWS
 from pgode.evaluation.probabilistic import interval
+from pgode.models import build_model, model_config
 from pgode.reports import Example, ReportData, write_report
+from pgode.reports.molecule import MoleculeData, NoiseFloor, atoms_of, deviation
 from pgode.run import Run
 from pgode.trajectories import Trajectories
 from pgode.windows import Windows
@@ -47,6 +49,7 @@ def write_run_report(
             time_units=normaliser.time_units,
             examples=shown,
             parameters=_ranges(data),
+            molecule=_molecule(run, data, list(evaluation["mse"]), horizon),
         ),
         path,
     )
@@ -91,6 +94,36 @@ def _examples(
             )
         )
     return examples
+
+
+def _molecule(run: Run, data: Trajectories, splits: list[str], horizon: int) -> MoleculeData | None:
+    """How far forecasts of a molecule's whole splits are off; None where objects are no atoms."""
+    axes = run.normaliser.positions
+    if not data.topology or len(axes) != 3 or not data.present.all():
+        return None
+    atoms = atoms_of(data.topology, data.dataset["group"].values[0])
+    group = np.array([atom.group for atom in atoms])
+    models = {
+        run.config.name: run.model,
+        "last-value": build_model("last-value", model_config("last-value", {}), run.normaliser),
+    }
+    deviations = []
+    for split in splits:
+        chosen = data.split_of(split)
+        windows = Windows(chosen, run.normaliser, run.config.window.condition, horizon)
+        found = {name: predict(model, windows) for name, model in models.items()}
+        shape = (chosen.systems, len(atoms), horizon, -1)
+        raw = {
+            name: run.normaliser.raw(each.mean).reshape(shape)[..., axes]
+            for name, each in found.items()
+        }
+        first = found[run.config.name]
+        truth = np.where(first.known, run.normaliser.raw(first.truth), np.nan)
+        times = first.times.mean(0) * run.normaliser.frame
+        deviations.append(deviation(split, times, raw, truth.reshape(shape)[..., axes], group))
+    floor = NoiseFloor.read(run.folder / "noise_floor.json")
+    x, y, z = axes
+    return MoleculeData(atoms, (x, y, z), run.normaliser.units[x], deviations, floor)
 
 
 def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:

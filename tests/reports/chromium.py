@@ -23,6 +23,7 @@ FLAGS = (
     "--headless",
     "--no-sandbox",  # containers and CI run as root, where the sandbox cannot start
     "--disable-gpu",
+    "--enable-unsafe-swiftshader",  # WebGL without a graphics card, for molecules
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -36,7 +37,14 @@ PATIENCE = 60.0
 class Chromium:
     """One page in one browser. Errors of its console and requests it made are collected."""
 
-    def __init__(self, width: int = 1300, height: int = 900, scheme: str = "light") -> None:
+    def __init__(
+        self,
+        width: int = 1300,
+        height: int = 900,
+        scheme: str = "light",
+        flags: tuple[str, ...] = (),
+    ) -> None:
+        self._flags = flags
         self.problems: list[str] = []
         self.requests: list[str] = []
         self._size, self._scheme = (width, height), scheme
@@ -47,7 +55,8 @@ class Chromium:
         assert binary is not None, f"none of {', '.join(NAMES)} is on PATH: run make test-browser"
         with ExitStack() as opened:
             profile = opened.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-            self._start([binary, *FLAGS, f"--user-data-dir={profile}", "about:blank"], opened)
+            flags = (*FLAGS, *self._flags)
+            self._start([binary, *flags, f"--user-data-dir={profile}", "about:blank"], opened)
             target = self.call("Target.createTarget", url="about:blank")["targetId"]
             attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
             self._session = attached["sessionId"]
@@ -173,7 +182,9 @@ class Chromium:
             case "Runtime.consoleAPICalled" if parameters["type"] in ("error", "warning", "assert"):
                 self.problems.append(json.dumps(parameters["args"]))
             case "Log.entryAdded" if parameters["entry"]["level"] in ("error", "warning"):
-                self.problems.append(parameters["entry"]["text"])
+                # WebGL without a graphics card is slow, and its driver says so.
+                if "GL Driver Message (OpenGL, Performance" not in parameters["entry"]["text"]:
+                    self.problems.append(parameters["entry"]["text"])
             case "Network.requestWillBeSent":
                 self.requests.append(parameters["request"]["url"])
 

@@ -7,13 +7,16 @@ from rich.console import Console
 
 from pgode import __version__
 from pgode.cli.evaluate import evaluate
+from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
+from pgode.cli.import_md import import_md
 from pgode.cli.info import info
 from pgode.cli.models import models
 from pgode.cli.report import report
 from pgode.cli.reproduce import reproduce
 from pgode.cli.robustness import robustness
 from pgode.cli.simulate import simulate
+from pgode.cli.simulate_protein import simulate_protein
 from pgode.cli.train import train
 from pgode.errors import PgodeError
 
@@ -26,8 +29,11 @@ app = App(
     version=__version__,
     suppress_keyboard_interrupt=False,  # `run_command` answers it
 )
+simulating = App(name="simulate", help="Simulate a system and write its trajectories.")
+simulating.default(simulate)
+simulating.command(simulate_protein, name="protein")
+app.command(simulating)
 for command in (
-    simulate,
     train,
     evaluate,
     forecast,
@@ -36,8 +42,12 @@ for command in (
     models,
     reproduce,
     robustness,
+    export_md,
 ):
     app.command(command)
+importing = App(name="import", help="Bring in data of other programs.")
+importing.command(import_md, name="md")
+app.command(importing)
 
 
 def run_command(words: Sequence[str]) -> int:

@@ -24,7 +24,7 @@ def simulate(
     Parameters
     ----------
     system
-        springs or charged.
+        springs or charged; for molecules see pgode simulate protein --help.
     output
         File to write: .nc (NetCDF) or .zarr.
     objects

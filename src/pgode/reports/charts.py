@@ -28,7 +28,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Chart:
-    """One panel; `x` counts frames or epochs.
+    """One panel; `x` counts frames or epochs, or measures time.
 
     `band` is (name, low, high); `marks` are (x, words) of vertical lines.
     """
@@ -41,6 +41,8 @@ class Chart:
     log: bool = True
     band: tuple[str, Float[np.ndarray, " n"], Float[np.ndarray, " n"]] | None = None
     marks: Sequence[tuple[float, str]] = ()
+    whole: bool = True
+    """Whether `x` counts something; else it measures, and ticks may lie between whole numbers."""
     extent: Float[np.ndarray, " m"] | None = None
     """Values that must fit on the y axis beside the chart's own, so that panels can share it."""
 
@@ -69,7 +71,7 @@ class Chart:
 def draw(chart: Chart) -> str:
     """The panel as SVG. Its numbers go along in `data-chart`, for the script's read-out."""
     chart = chart.thinned()
-    x_axis = replace(svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0), whole=True)
+    x_axis = replace(svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0), whole=chart.whole)
     y_axis = svg.Axis.around(chart.extents(), HEIGHT - BOTTOM, TOP, log=chart.log)
     x = x_axis.place(chart.x)
     parts = [svg.frame(x_axis, y_axis, chart.x_label, chart.y_label, grid=True)]

@@ -7,9 +7,10 @@ from itertools import combinations, zip_longest
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgode.errors import InputError
+from pgode.reports.molecule import MoleculeData
 
 MOST_OBJECTS = 200
 """More than these in one picture are a blot; the rest of a system is left out, and said to be."""
@@ -38,6 +39,8 @@ class Example:
     edges: Sequence[tuple[int, int, float]] = ()
     gate: Float[np.ndarray, "objects prototypes"] | None = None
     parameters: dict[str, float] = field(default_factory=dict)
+    labels: Sequence[str] = ()
+    """Names of the objects, where they have any."""
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit each other."""
@@ -84,13 +87,21 @@ class Example:
 
     def first(self, objects: int) -> "Example":
         """The same system with only its first objects and the edges among them."""
-        if self.objects <= objects:
-            return self
+        return self if self.objects <= objects else self.only(np.arange(objects))
+
+    def only(self, kept: Int[np.ndarray, " kept"]) -> "Example":
+        """The same system with only some objects and the edges among them."""
         arrays = ("observed", "forecast", "lower", "upper", "truth")
-        kept = {name: getattr(self, name)[:objects] for name in arrays}
-        edges = [edge for edge in self.edges if max(edge[0], edge[1]) < objects]
-        gate = None if self.gate is None else self.gate[:objects]
-        return replace(self, **kept, edges=edges, gate=gate)
+        chosen = {name: getattr(self, name)[kept] for name in arrays}
+        place = {int(index): new for new, index in enumerate(kept)}
+        edges = [(place[i], place[j], w) for i, j, w in self.edges if i in place and j in place]
+        gate = None if self.gate is None else self.gate[kept]
+        labels = [self.labels[index] for index in kept] if self.labels else ()
+        return replace(self, **chosen, edges=edges, gate=gate, labels=labels)
+
+    def label(self, index: int) -> str:
+        """What an object is called."""
+        return self.labels[index] if self.labels else f"object {index}"
 
     def bounds(self) -> Float[np.ndarray, "features 2"]:
         """The range of each feature to show: that of observations and truth, with some room.
@@ -138,7 +149,8 @@ class ReportData:
     `summary` rows are (label, value); `evaluation` is the JSON of `pgode evaluate`; an entry of
     `epochs` is {"epoch": 1, "train": {"total": ..}, "val_mse": .., "lr": .., "seconds": ..},
     seconds counted from the start of the training;
-    `parameters` holds whatever is known about the ranges of the system parameters.
+    `parameters` holds whatever is known about the ranges of the system parameters; `molecule` is
+    there where the objects are its atoms, all of them in every example.
     """
 
     title: str
@@ -152,6 +164,7 @@ class ReportData:
     time_units: str
     examples: Sequence[Example]
     parameters: dict[str, Any] = field(default_factory=dict)
+    molecule: MoleculeData | None = None
 
     def __post_init__(self) -> None:
         """Refuse labels that do not fit the features."""
@@ -204,11 +217,14 @@ def lines(data: ReportData) -> list[View]:
     return [View(f"{name} over time", None, index) for index, name in enumerate(data.features)]
 
 
-def included(examples: Sequence[Example]) -> list[Example]:
-    """As many examples as a page can hold, from each split in turn, at least one of each."""
+def included(examples: Sequence[Example], objects: int | None = None) -> list[Example]:
+    """As many examples as a page can hold, from each split in turn, at least one of each.
+
+    Of each only the first `objects` objects, `MOST_OBJECTS` if not given.
+    """
     by_split: dict[str, list[Example]] = defaultdict(list)
     for example in examples:
-        by_split[example.split].append(example.first(MOST_OBJECTS))
+        by_split[example.split].append(example.first(objects or MOST_OBJECTS))
     kept: list[Example] = []
     total = 0
     for turn, row in enumerate(zip_longest(*by_split.values())):

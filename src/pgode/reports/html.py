@@ -12,8 +12,15 @@ from typing import Any
 
 from pgode.files import write_text
 from pgode.reports.comparison import interval_verdicts, reported_variables, split_name
-from pgode.reports.data import Example, ReportData, included, planes
+from pgode.reports.data import MOST_OBJECTS, Example, ReportData, included, planes
 from pgode.reports.figures import error_figures, error_legend, training_figures
+from pgode.reports.molecule_charts import deviation_html
+from pgode.reports.molecule_player import (
+    drawing_library,
+    molecule_content,
+    molecule_player,
+    skeleton,
+)
 from pgode.reports.numbers import finite, significant
 from pgode.reports.page_tables import (
     energy_html,
@@ -48,15 +55,19 @@ def write_report(data: ReportData, path: Path) -> None:
 def render(data: ReportData) -> str:
     """The report as the text of one HTML file."""
     variables = tuple(dict.fromkeys(data.variables)) or reported_variables(data.evaluation)
-    examples = included(data.examples)
+    molecule = data.molecule
+    whole = included(data.examples, len(molecule.atoms) if molecule else None)
+    examples = [skeleton(molecule, each) for each in whole] if molecule else whole
+    content = molecule_content(molecule, whole) if molecule else None
     sections = [
         ("summary", "Summary", headline(data, variables)),
         ("error", "Error against horizon", _errors(data.evaluation, variables)),
+        ("deviation", "Deviation", deviation_html(molecule, data.time_units) if molecule else ""),
         ("uncertainty", "Uncertainty", _uncertainty(data.evaluation, variables)),
         ("energy", "Energy", energy_html(data.evaluation)),
         ("trajectories", "Trajectories", _trajectories(data, examples)),
         ("player", "Player", _player(data, examples)),
-        ("prototypes", "Prototypes", _prototypes(examples)),
+        ("prototypes", "Prototypes", _prototypes(data, examples)),
         ("training", "Training", _training(data.epochs)),
         ("provenance", "Provenance", _provenance(data)),
     ]
@@ -67,25 +78,29 @@ def render(data: ReportData) -> str:
         f'<h2 id="{key}-title">{title}</h2>{content}</section>'
         for key, title, content in present
     )
-    script = "".join(_asset(name) for name in ("player.js", "controls.js", "report.js"))
+    names = ("player.js", "playback.js", "molecule.js" if molecule else "controls.js", "report.js")
+    scripts = ["".join(_asset(name) for name in names)]
+    if content is not None:
+        scripts.insert(0, drawing_library())
     return Template(_asset("report.html")).substitute(
         title=escape(data.title),
-        policy=_policy(script),
+        policy=_policy(scripts),
         style=_asset("report.css"),
         links=links,
         body=body,
-        data=page_data(data, examples),
-        script=script,
+        data=page_data(data, [] if molecule else examples, content),
+        script="</script>\n<script>".join(scripts),
     )
 
 
-def _policy(script: str) -> str:
+def _policy(scripts: Sequence[str]) -> str:
     """A content security policy: nothing is fetched, and no script runs but our own.
 
     Escaping is the first guard against names that are markup; this is the second.
     """
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts]
+    allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}"
 
 
 def _asset(name: str) -> str:
@@ -135,7 +150,7 @@ def _trajectories(data: ReportData, examples: Sequence[Example]) -> str:
     cut = max(full.objects for full in data.examples) - max(one.objects for one in examples)
     notes = [
         f"{left_out} more systems are left out to keep this file small." if left_out else "",
-        "Of larger systems only the first 200 objects are shown." if cut else "",
+        _cut_words(data) if cut else "",
     ]
     note = " ".join(each for each in notes if each)
     return (
@@ -147,6 +162,12 @@ def _trajectories(data: ReportData, examples: Sequence[Example]) -> str:
     )
 
 
+def _cut_words(data: ReportData) -> str:
+    if data.molecule is None:
+        return f"Of larger systems only the first {MOST_OBJECTS} objects are shown."
+    return f"Only the {data.molecule.backbone_words} of the molecule are shown."
+
+
 def _player(data: ReportData, examples: Sequence[Example]) -> str:
     if not examples:
         return ""
@@ -154,6 +175,8 @@ def _player(data: ReportData, examples: Sequence[Example]) -> str:
         f'<option value="{index}">{escape(_option(example))}</option>'
         for index, example in enumerate(examples)
     )
+    if data.molecule is not None:
+        return molecule_player(options)
     words = PLANE_WORDS if planes(data) else LINE_WORDS
     return Template(_asset("player.html")).substitute(systems=options, words=words)
 
@@ -163,7 +186,7 @@ def _option(example: Example) -> str:
     return f"{example.name} · {words}" if words else example.name
 
 
-def _prototypes(examples: Sequence[Example]) -> str:
+def _prototypes(data: ReportData, examples: Sequence[Example]) -> str:
     figures = [
         (
             example.split,
@@ -177,9 +200,10 @@ def _prototypes(examples: Sequence[Example]) -> str:
         return ""
     shown, rest = columns(figures)
     more = _folded("More systems", rest) if rest else ""
+    note = _cut_words(data) if data.molecule is not None else ""
     return (
         '<p class="lead">The weight of each prototype (rows) in the motion of each object '
-        "(columns). The weights of an object add up to 1.</p>"
+        f"(columns). The weights of an object add up to 1. {note}</p>"
         f"{shown}{more}"
     )
 

@@ -42,7 +42,7 @@ def error_html(comparison: Comparison, caption: str) -> str:
             ]
             rows.append(("ratio", f"ratio to {model_name(REFERENCE)}", cells))
         bodies.append(_group(split_name(split).capitalize(), rows))
-    return _table(
+    return table_html(
         f"{caption}{in_units(comparison.exponent)}",
         _grid_head(comparison.horizons, comparison.variables),
         bodies,
@@ -82,7 +82,7 @@ def intervals_html(evaluation: Mapping[str, Any], variables: Sequence[str]) -> s
     named = " and ".join(f"{level} %" for level in levels)
     shares = [f"Share of true values found inside the {named} intervals"] if levels else []
     caption = ", and ".join(shares + (["CRPS (scaled values)"] if crps else []))
-    return _table(caption, f"<tr>{first}{groups}</tr><tr>{head}</tr>", rows)
+    return table_html(caption, f"<tr>{first}{groups}</tr><tr>{head}</tr>", rows)
 
 
 def energy_html(evaluation: Mapping[str, Any]) -> str:
@@ -99,7 +99,7 @@ def energy_html(evaluation: Mapping[str, Any]) -> str:
     head = (
         '<tr><th scope="col">split</th><th scope="col">forecast</th><th scope="col">truth</th></tr>'
     )
-    return _table(
+    return table_html(
         "Energy drift |E(t) − E(0)| / |E(0)| since the last observed frame",
         head,
         [f'<tbody class="plain">{"".join(rows)}</tbody>'],
@@ -132,7 +132,7 @@ def ranges_html(parameters: Mapping[str, Any], caption: str) -> str:
     titles = "".join(
         f'<th scope="col">{escape(str(column))}</th>' for column in columns or ["value"]
     )
-    return _table(
+    return table_html(
         caption,
         f'<tr><th scope="col"></th>{titles}</tr>',
         [f'<tbody class="plain">{"".join(rows)}</tbody>'],
@@ -202,7 +202,8 @@ def _grid_head(horizons: Sequence[int], variables: Sequence[str]) -> str:
     return f"<tr>{blank}{groups}</tr><tr>{names}</tr>"
 
 
-def _table(caption: str, head: str, bodies: Sequence[str]) -> str:
+def table_html(caption: str, head: str, bodies: Sequence[str]) -> str:
+    """A table from its rows as HTML."""
     # A wide table scrolls in its own box; the box takes the focus, so that arrow keys can move it.
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'

@@ -110,7 +110,7 @@ def _object(example: Example, view: View, index: int, x_axis: svg.Axis, y_axis: 
     known = bool(np.isfinite(true[1:]).any())
     style = f'class="object" style="{object_style(index, example.objects)}"'
     return (
-        f'<g {style} data-tip="object {index}">'
+        f'<g {style} data-tip="{escape(example.label(index))}">'
         f'<path class="seen" d="{placed(seen, example.condition_times)}"/>'
         + (f'<path class="true" d="{placed(true, later)}"/>{ring(true[-1:])}' if known else "")
         + f'<path class="ahead" d="{placed(ahead, later)}"/>{ring(ahead[-1:], 3.2, "dot")}</g>'

@@ -16,8 +16,13 @@ RESOLUTION = 1e-4
 """Step to which values are rounded, as a share of the range shown: finer than any screen."""
 
 
-def page_data(data: ReportData, examples: Sequence[Example]) -> str:
-    """The JSON in the page. Characters that could end a script element are escaped."""
+def page_data(
+    data: ReportData, examples: Sequence[Example], molecule: dict[str, Any] | None = None
+) -> str:
+    """The JSON in the page: systems of the flat player, and of a molecule's if there is one.
+
+    Characters that could end a script element are escaped.
+    """
     views = [
         {"label": view.label, "x": view.x, "y": view.y} for view in (*planes(data), *lines(data))
     ]
@@ -26,6 +31,7 @@ def page_data(data: ReportData, examples: Sequence[Example]) -> str:
         "time": data.time_units,
         "views": views,
         "systems": [_system(example) for example in examples],
+        "molecule": molecule,
     }
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     for character in "<>&\u2028\u2029":

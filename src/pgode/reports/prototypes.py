@@ -36,7 +36,7 @@ def gate_map(example: Example, gate: Float[np.ndarray, "objects prototypes"]) ->
         y = TOP + k * ROW
         parts.append(svg.text(LEFT - 8, y + ROW / 2 + 4, str(k), "tick end"))
         for index in range(objects):
-            tip = f"object {index}, prototype {k}: {gate[index, k]:.3f}"
+            tip = f"{example.label(index)}, prototype {k}: {gate[index, k]:.3f}"
             parts.append(_cell(LEFT + index * cell, y, cell, float(gate[index, k]), tip, roomy))
         mean = float(np.mean(gate[:, k]))
         tip = f"prototype {k}, mean over objects: {mean:.3f}"

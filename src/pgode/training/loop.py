@@ -12,13 +12,13 @@ from torch import nn
 
 from pgode.errors import SolverError, TrainingError
 from pgode.models.forecaster import Forecaster
+from pgode.signals import StopRequest, stop_on_signal
 from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from pgode.training.config import RunConfig
 from pgode.training.display import Display
 from pgode.training.memory import keep_freed_memory, peak_memory
 from pgode.training.metrics import MetricsLog
 from pgode.training.schedule import learning_rate
-from pgode.training.signals import StopRequest, stop_on_signal
 from pgode.windows import Windows
 
 SAVE_EVERY = 120.0

@@ -1,4 +1,4 @@
-// The player's controls: which system, view, object and time, and the clock that moves the time.
+// The player's controls: which system, view, object and time.
 
 function startPlayer(data) {
   const element = (name) => document.getElementById(name);
@@ -9,7 +9,6 @@ function startPlayer(data) {
   const readout = element("player-readout");
   const switches = ["edges", "tails", "truth", "interval"];
   const scene = { chosen: -1, frame: 0, show: {} };
-  let playing = 0;
 
   const words = (value) => (Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "unknown");
   const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
@@ -94,31 +93,6 @@ function startPlayer(data) {
     for (const name of ["edges", "tails"]) element(`show-${name}`).disabled = scene.view.x === null;
   }
 
-  function pause() {
-    playing = 0;
-    button.textContent = "Play";
-    button.setAttribute("aria-pressed", "false");
-  }
-
-  function play() {
-    if (scene.frame >= scene.system.times.length - 1) setFrame(0);
-    button.textContent = "Pause";
-    button.setAttribute("aria-pressed", "true");
-    const mine = playing = performance.now();
-    let last = mine;
-    const step = (now) => {
-      if (playing !== mine) return;
-      const wait = 1000 / Number(element("player-speed").value);
-      if (now - last >= wait) {
-        last = Math.max(last + wait, now - wait);
-        setFrame(scene.frame + 1);
-      }
-      if (scene.frame >= scene.system.times.length - 1) pause();
-      else requestAnimationFrame(step);
-    };
-    requestAnimationFrame(step);
-  }
-
   // The object nearest to the pointer: at its place in a plane, at its line's height over time.
   function nearest(event) {
     const area = canvas.getBoundingClientRect();
@@ -153,8 +127,7 @@ function startPlayer(data) {
   systems.addEventListener("change", () => setSystem());
   views.addEventListener("change", () => { setView(); draw(); });
   objects.addEventListener("change", () => choose(Number(objects.value)));
-  slider.addEventListener("input", () => { pause(); setFrame(Number(slider.value)); });
-  button.addEventListener("click", () => (playing ? pause() : play()));
+  startPlayback({ button, slider, speed: element("player-speed"), frame: () => scene.frame, setFrame });
   canvas.addEventListener("click", (event) => {
     const found = nearest(event);
     choose(found === scene.chosen ? -1 : found);

@@ -85,4 +85,5 @@ startTips();
 startPictures();
 startMenu();
 if (page.systems.length) startPlayer(page);
+if (page.molecule) startMolecule(page.molecule, page.time);
 document.documentElement.dataset.ready = "true";

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.trained_runs import settings, trained_in
 
+from pgode.signals import stop_on_signal
 from pgode.training.checkpoint import Progress
 from pgode.training.display import Silent
-from pgode.training.signals import stop_on_signal
 
 WANTED = (signal.SIGINT, signal.SIGTERM)
 

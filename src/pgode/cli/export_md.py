@@ -1,0 +1,64 @@
+"""`pgode export-md`: forecasts and data as trajectory files of molecular dynamics."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def export_md(
+    data: Path,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    topology: Path | None = None,
+    system: int | None = None,
+    sample: int | None = None,
+    select: str | None = None,
+) -> None:
+    """Write a forecast, or data, as a trajectory that MD tools open.
+
+    Parameters
+    ----------
+    data
+        Forecast (what pgode forecast wrote) or data file of a molecule.
+    output
+        File to write; its ending says the format: .dcd, .xtc, .trr, .pdb, .nc (Amber), .gro, .xyz.
+    topology
+        File that names the atoms; not needed where the data carries its own.
+    system
+        Write this one, counted from 0; all of them, one after the other, if not given.
+    sample
+        Write this sampled forecast, counted from 0, instead of the mean.
+    select
+        Which atoms of the topology the data holds, as an expression of mdtraj.
+    """
+    from rich.console import Console
+
+    from pgode.errors import InputError
+    from pgode.io import md_export
+    from pgode.io.md_files import silenced
+
+    md_export.check_output(output)
+    if output.resolve() in {data.resolve(), topology.resolve() if topology else None}:
+        raise InputError(
+            f"cannot write {output}: it is what is read. Expected another path. Choose one, so "
+            f"that nothing is lost."
+        )
+    opened = md_export.open_forecast_or_data(data)
+    with silenced():
+        frames = md_export.write(
+            opened,
+            topology,
+            output,
+            system=system,
+            sample=sample,
+            selection=select,
+            source=str(data),
+        )
+    systems = opened.sizes["system"] if system is None else 1
+    Console().print(
+        f"wrote {output}: {frames} frames of {opened.sizes['object']} atoms, {systems} "
+        f"system{'s, one after the other' if systems > 1 else ''}",
+        highlight=False,
+        soft_wrap=True,
+    )

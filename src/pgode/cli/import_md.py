@@ -1,0 +1,86 @@
+"""`pgode import md`: a user's own molecular dynamics as data."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def import_md(
+    *,
+    trajectory: Annotated[list[Path], Parameter(negative=())],
+    topology: Path,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    atoms: str = "all",
+    align: str = "superposed",
+    cutoff: float = 0.4,
+    update: int = 12,
+    frames: int = 48,
+    stride: int = 1,
+    frame_time: float | None = None,
+    select: str | None = None,
+    splits: str = "0.7,0.15,0.15",
+) -> None:
+    """Cut your own simulation into systems to train on and to forecast.
+
+    Parameters
+    ----------
+    trajectory
+        Trajectory file: XTC, TRR, DCD, Amber NetCDF, PDB and what else mdtraj reads. Give the
+        option again for further runs of the same molecule.
+    topology
+        File that names the atoms of the trajectory, in its order: PDB, GRO, PRMTOP, PSF, ...
+    output
+        File to write: .nc (NetCDF) or .zarr.
+    atoms
+        Which of the selected atoms to keep: all, heavy (no hydrogens) or ca (C-alphas).
+    align
+        superposed (onto each system's first frame), centred or raw.
+    cutoff
+        Atoms nearer than this, in nm, are joined in the graph.
+    update
+        Frames after which the graph is looked up anew.
+    frames
+        Frames per system.
+    stride
+        Use every so many frames of the files.
+    frame_time
+        Time between two frames of the files in ps, where they do not say it or say it wrongly.
+    select
+        Which atoms, as an expression of mdtraj; the protein if not given, or all but water.
+    splits
+        Shares for training, validation and test: blocks in time, a system left out in between.
+    """
+    from typing import cast
+
+    from rich.console import Console
+
+    from pgode import io
+    from pgode.cli.words import numbers
+    from pgode.files import writable_folder
+    from pgode.io import md
+    from pgode.io.md_files import silenced
+    from pgode.molecules import Alignment, Atoms, Preparation
+
+    io.check_output(output)
+    writable_folder(output)
+    console = Console()
+    with silenced():
+        data = md.read(
+            trajectory,
+            topology,
+            Preparation(cast(Atoms, atoms), cast(Alignment, align), cutoff, update),
+            selection=select,
+            stride=stride,
+            frames_per_system=frames,
+            frame_time=frame_time,
+            splits=numbers(splits, "--splits"),
+        )
+    io.write(data, output)
+    parts = ", ".join(f"{(data.split == word).sum()} {word}" for word in ("train", "val", "test"))
+    console.print(
+        f"wrote {output}: {data.systems} systems ({parts}) of {data.objects} atoms, "
+        f"{data.frames} frames, hash {data.hash[:12]}",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,203 @@
+"""`pgode simulate protein`: make a data set of a molecule in water."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+if TYPE_CHECKING:
+    from pgode.systems.protein import Source
+
+
+def simulate_protein(
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    structure: Path | None = None,
+    pdb_id: str | None = None,
+    sequence: str | None = None,
+    train: int = 200,
+    val: int = 50,
+    test: int = 50,
+    ood: int = 50,
+    frames: int = 48,
+    frame_time: float = 0.2,
+    seed: int = 0,
+    jobs: int = 1,
+    engine: str = "local",
+    atoms: str = "all",
+    align: str = "superposed",
+    cutoff: float = 0.4,
+    update: int = 12,
+    replicas: int = 0,
+    samples: Path | None = None,
+    implicit: Annotated[bool, Parameter(negative="")] = False,
+    open_ring: Annotated[bool, Parameter(negative="")] = False,
+) -> None:
+    """Simulate a protein in water with OpenMM and write its trajectories.
+
+    Each sample has a temperature, pressure and friction of its own. Finished samples are kept in
+    a folder beside the output: a command that was stopped goes on when it is given again, and
+    another choice of atoms, alignment or graph for the same --samples needs no new simulation.
+    Needs the extra "md".
+
+    Parameters
+    ----------
+    output
+        File to write: .nc (NetCDF) or .zarr.
+    structure
+        PDB file of the protein.
+    pdb_id
+        Entry of the Protein Data Bank, downloaded once and kept in the user's cache.
+    sequence
+        A peptide in one-letter code, such as YYDPETGTWY; no file is needed.
+    train
+        Samples for training.
+    val
+        Samples for validation.
+    test
+        Test samples with parameters from the training ranges.
+    ood
+        Test samples with at least one parameter outside the training ranges.
+    frames
+        Frames per sample.
+    frame_time
+        Time between two frames in ps.
+    seed
+        Fixes every number of the data set.
+    jobs
+        Simulations at a time, each on one core.
+    engine
+        local, or ray (a Ray cluster; needs the extra "ray").
+    atoms
+        Atoms to keep: all, heavy (no hydrogens) or ca (C-alpha).
+    align
+        superposed (on each sample's first frame), centred, or raw (drifts and tumbles).
+    cutoff
+        Atoms nearer than this many nm are joined.
+    update
+        Frames after which the graph is looked up anew.
+    replicas
+        Further futures of ten systems of test and of ood, from the end of their condition, which
+        tell the error that no forecast can avoid; written beside the output.
+    samples
+        Folder of the finished samples; beside the output, and named like it, if not given.
+    implicit
+        No water: quick checks only. There is no box then, so pressure has no meaning.
+    open_ring
+        Open a lasso's ring instead of closing it.
+    """
+    from rich.console import Console
+
+    from pgode import io
+    from pgode.files import writable_folder
+    from pgode.molecules import Preparation
+    from pgode.systems.protein import Settings, collect, collect_replicas, simulate_samples
+    from pgode.systems.simulation import whole
+
+    io.check_output(output)
+    writable_folder(output)
+    whole("jobs", jobs, 1)
+    preparation = Preparation(atoms, align, cutoff, update)  # type: ignore[arg-type]
+    source = _source(structure, pdb_id, sequence)
+    settings = Settings(
+        source.name,
+        source.hash,
+        implicit=implicit,
+        open_ring=open_ring,
+        seed=seed,
+        train=train,
+        val=val,
+        test=test,
+        ood=ood,
+        frames=frames,
+        frame_time=frame_time,
+        replicas=replicas,
+    )
+    console = Console()
+    if implicit:
+        console.print("No water, so no box: pressure has no meaning. For quick checks only.")
+    folder = samples or output.with_suffix(".samples")
+    with _Bars(console) as bars:
+        made = simulate_samples(source, settings, folder, jobs=jobs, engine=engine, display=bars)
+    for ring in made.required_solvated()[0].rings:
+        console.print(f"closed the ring: {ring}", highlight=False)
+    data = collect(made, preparation)
+    io.write(data, output)
+    _say(console, output, data)
+    futures = collect_replicas(made, preparation)
+    if futures is not None:
+        beside = output.with_stem(f"{output.stem}-replicas")
+        io.write(futures, beside)
+        _say(console, beside, futures)
+    console.print(f"samples are kept in {folder}", highlight=False, soft_wrap=True)
+
+
+def _say(console: Any, path: Path, data: Any) -> None:
+    console.print(
+        f"wrote {path}: {data.systems} systems of {data.objects} atoms, {data.frames} frames, "
+        f"hash {data.hash[:12]}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def _source(structure: Path | None, pdb_id: str | None, sequence: str | None) -> "Source":
+    """The one structure that was asked for."""
+    from pgode.errors import InputError
+    from pgode.systems import protein
+
+    given = [word for word in (structure, pdb_id, sequence) if word is not None]
+    if len(given) != 1:
+        raise InputError(
+            f"{len(given)} structures were given. Expected one of --structure FILE, --pdb-id ENTRY "
+            f"and --sequence LETTERS. Give exactly one."
+        )
+    if structure is not None:
+        return protein.from_file(structure)
+    if sequence is not None:
+        return protein.from_sequence(sequence)
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return protein.from_pdb_id(str(pdb_id), Path(home) / "pgode")
+
+
+class _Bars:
+    """A bar for the equilibration and one for the samples, with the time left."""
+
+    def __init__(self, console: Any) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(30),
+            TextColumn("{task.completed:.0f}/{task.total:.0f} {task.fields[unit]}"),
+            TimeRemainingColumn(elapsed_when_finished=True),
+            console=console,
+            speed_estimate_period=3600,
+        )
+        self._shown: dict[str, Any] = {}
+
+    def __enter__(self) -> "_Bars":
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def solvating(self) -> None:
+        """The structure is being repaired and put into its solvent."""
+        self._show("solvating and minimising", 0, 1, "")
+
+    def equilibrating(self, atoms: int, done: float, total: float) -> None:
+        """`done` of `total` ps, with so many atoms."""
+        self._show("solvating and minimising", 1, 1, "")
+        self._show(f"equilibrating {atoms} atoms", done, total, "ps")
+
+    def sampling(self, finished: int, total: int) -> None:
+        """Samples that are there."""
+        self._show("simulating", finished, total, "samples")
+
+    def _show(self, what: str, done: float, total: float, unit: str) -> None:
+        if what not in self._shown:
+            self._shown[what] = self._bars.add_task(what, total=total, unit=unit)
+        self._bars.update(self._shown[what], completed=done)

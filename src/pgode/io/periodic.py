@@ -1,0 +1,95 @@
+"""Molecules that a periodic box has cut: made whole again, and followed across its walls."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+ANCHOR = 0.1
+"""Fragments of at least this share of the largest one's atoms are put next to each other."""
+
+
+def whole(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
+    """Positions (nm) without jumps, and whether there was a box to undo.
+
+    In every frame, bonded atoms are put next to each other; in the first, fragments (the chains
+    of a complex) are; from then on each fragment goes the shorter way from frame to frame. The
+    last step adds up displacements rather than counting crossings, since a box whose size
+    fluctuates would otherwise shake what has crossed it.
+    """
+    box = frames.unitcell_vectors
+    if box is None or not (np.abs(np.linalg.det(box)) > 0).all():
+        return np.asarray(frames.xyz, dtype=np.float64), False
+    bonds, fragment = _fragments(frames.topology)
+    if len(bonds):
+        frames.make_molecules_whole(inplace=True, sorted_bonds=bonds)
+    first = _together(frames[0], fragment)
+    positions = np.asarray(frames.xyz, dtype=np.float64)
+    box = np.asarray(box, dtype=np.float64)
+
+    size = np.bincount(fragment)
+    sums = np.zeros((len(size), *positions.shape[::2]))
+    np.add.at(sums, fragment, positions.swapaxes(0, 1))
+    centres = sums / size[:, None, None]
+    steps = np.diff(centres, axis=1)
+    turns = np.round(np.einsum("ftx,txy->fty", steps, np.linalg.inv(box[1:])))
+    steps -= np.einsum("ftx,txy->fty", turns, box[1:])
+    start = np.zeros((len(size), 1, 3))
+    np.add.at(start[:, 0], fragment, first)
+    path = np.cumsum(np.concatenate([start / size[:, None, None], steps], 1), 1)
+    return positions + (path - centres)[fragment].swapaxes(0, 1), True
+
+
+def _fragments(topology: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray, " atom"]]:
+    """Bonds in an order in which the first atom of each is placed already; fragment of each atom.
+
+    Files often lack bonds: of residues that mdtraj does not know, or of all atoms where only
+    C-alphas were kept. Neighbours in a residue or along a chain then count as bonded.
+    """
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    atoms = list(topology.atoms)
+    count = len(atoms)
+
+    def graph(pairs: list[tuple[int, int]], nodes: int) -> Any:
+        links = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return coo_matrix((np.ones(len(links)), links.T), shape=(nodes, nodes)).tocsr()
+
+    bonds = [(one.index, other.index) for one, other in topology.bonds]
+    bonded = connected_components(graph(bonds, count), directed=False)[1]
+    for before, atom in pairwise(atoms):
+        apart = bonded[before.index] != bonded[atom.index]
+        if apart and _neighbours(before.residue, atom.residue):
+            bonds.append((before.index, atom.index))
+    fragment = connected_components(graph(bonds, count), directed=False)[1]
+
+    # One walk over everything: it starts outside, at a place next to one atom of each fragment.
+    roots = np.unique(fragment, return_index=True)[1]
+    tree = graph(bonds + [(count, int(root)) for root in roots], count + 1)
+    order, before = breadth_first_order(tree, count, directed=False)
+    inside = order[1:][before[order[1:]] != count]
+    return np.stack([before[inside], inside], 1).astype(np.int32), fragment
+
+
+def _neighbours(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    polymers = (one.is_protein and other.is_protein) or (one.is_nucleic and other.is_nucleic)
+    return bool(polymers and one.chain is other.chain)
+
+
+def _together(frame: Any, fragment: Int[np.ndarray, " atom"]) -> Float[np.ndarray, "atom 3"]:
+    """The first frame with its large fragments next to each other."""
+    size = np.bincount(fragment)
+    if len(size) > 1:
+        atoms = np.array(list(frame.topology.atoms), dtype=object)
+        parts = [set(atoms[fragment == k]) for k in range(len(size))]
+        least = ANCHOR * size.max()
+        frame = frame.image_molecules(
+            anchor_molecules=[part for part in parts if len(part) >= least],
+            other_molecules=[part for part in parts if len(part) < least],
+            make_whole=False,
+        )
+    return np.asarray(frame.xyz[0], dtype=np.float64)

@@ -1,0 +1,151 @@
+"""The folder of a simulation: what was finished stays finished, whatever happens afterwards."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pgode.errors import InputError
+from pgode.files import replacing, write_json, write_text
+from pgode.molecules import Molecule
+from pgode.systems.protein.forces import Solvated
+from pgode.systems.protein.rings import Ring
+from pgode.systems.protein.sampler import Sample, State
+from pgode.systems.protein.settings import Branch, Settings
+from pgode.systems.protein.structure import Source
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Finished samples of one data set, one file each, and what they were made from."""
+
+    folder: Path
+
+    def claim(self, settings: Settings, source: Source) -> None:
+        """Make the folder for these settings, or check that it is theirs."""
+        path = self.folder / "settings.json"
+        if not path.exists():
+            write_text(self.folder / "structure.pdb", source.pdb)
+            write_json(path, settings.to_json())
+            return
+        theirs, ours = json.loads(path.read_text(encoding="utf-8")), settings.to_json()
+        other = [name for name in ours if ours[name] != theirs.get(name)]
+        if other:
+            listed = ", ".join(f"{name} {theirs.get(name)} (now {ours[name]})" for name in other)
+            raise InputError(
+                f"{self.folder} holds samples of another simulation: {listed}. Expected the same "
+                f"settings, to go on with it. Repeat them, remove the folder, or choose another "
+                f"output path."
+            )
+
+    @property
+    def settings(self) -> Settings:
+        """What the folder is for."""
+        content = json.loads((self.folder / "settings.json").read_text(encoding="utf-8"))
+        return Settings.from_json(content)
+
+    @property
+    def source(self) -> Source:
+        """The structure as it was given."""
+        text = (self.folder / "structure.pdb").read_text(encoding="utf-8")
+        return Source(self.settings.structure, text)
+
+    def keep_solvated(self, solvated: Solvated, state: State) -> None:
+        """Keep what every branch starts from."""
+        molecule = solvated.molecule
+        write_text(self.folder / "system.xml", solvated.system)
+        write_text(self.folder / "molecule.pdb", molecule.pdb)
+        rings = [[*ring.first, *ring.second, ring.residue] for ring in solvated.rings]
+        with self._written("equilibrated.npz") as keep:
+            keep["mass"], keep["residue"] = molecule.mass, molecule.residue
+            keep["hydrogen"], keep["alpha"] = molecule.hydrogen, molecule.alpha
+            keep["rings"] = np.array(json.dumps(rings))
+            keep["positions"], keep["box"] = state.positions, state.box
+
+    def solvated(self) -> tuple[Solvated, State] | None:
+        """What every branch starts from, if it is there."""
+        if not (self.folder / "equilibrated.npz").exists():
+            return None
+        kept = self._read("equilibrated.npz")
+        molecule = Molecule(
+            (self.folder / "molecule.pdb").read_text(encoding="utf-8"),
+            *(kept[name] for name in ("mass", "residue", "hydrogen", "alpha")),
+        )
+        rings = tuple(Ring((a, b), (c, d), e) for a, b, c, d, e in json.loads(str(kept["rings"])))
+        state = State(kept["positions"], kept["box"])
+        system = (self.folder / "system.xml").read_text(encoding="utf-8")
+        box = None if self.settings.implicit else state.box
+        return Solvated(system, state.positions, box, molecule, rings), state
+
+    def required_solvated(self) -> tuple[Solvated, State]:
+        """The same, where it has to be there."""
+        found = self.solvated()
+        if found is None:
+            raise InputError(
+                f"{self.folder} has no equilibrated molecule. Expected the folder of a simulation "
+                f"that was begun. Start it with pgode simulate protein."
+            )
+        return found
+
+    def start_of(self, branch: Branch) -> State | None:
+        """Where a branch begins, once it has moved away from the others."""
+        name = f"{branch.name}-start.npz"
+        return self._state(self._read(name)) if (self.folder / name).exists() else None
+
+    def keep_start(self, branch: Branch, state: State) -> None:
+        """Keep where a branch begins."""
+        with self._written(f"{branch.name}-start.npz") as keep:
+            keep["positions"], keep["box"] = state.positions, state.box
+
+    def has(self, split: str, index: int) -> bool:
+        """Whether a sample is finished."""
+        return (self.folder / self._name(split, index)).exists()
+
+    def keep(self, split: str, index: int, sample: Sample) -> None:
+        """Keep a finished sample, in one step."""
+        with self._written(self._name(split, index)) as keep:
+            keep["frames"], keep["parameters"] = sample.frames, sample.parameters
+            keep["replicas"] = sample.replicas
+            keep["positions"], keep["box"] = sample.end.positions, sample.end.box
+
+    def sample(self, split: str, index: int) -> Sample:
+        """Read a finished sample."""
+        kept = self._read(self._name(split, index))
+        return Sample(kept["frames"], kept["parameters"], kept["replicas"], self._state(kept))
+
+    def finished(self) -> int:
+        """Samples that are there."""
+        counts = self.settings.counts.items()
+        return sum(self.has(split, k) for split, count in counts for k in range(count))
+
+    @staticmethod
+    def _name(split: str, index: int) -> str:
+        return f"{split}-{index:04d}.npz"
+
+    @staticmethod
+    def _state(kept: dict[str, np.ndarray]) -> State:
+        return State(kept["positions"], kept["box"])
+
+    @contextmanager
+    def _written(self, name: str) -> Iterator[dict[str, Any]]:
+        arrays: dict[str, Any] = {}
+        yield arrays
+        with replacing(self.folder / name) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    def _read(self, name: str) -> dict[str, np.ndarray]:
+        try:
+            # Opened here because numpy leaves its own handle open when the archive is broken.
+            with (self.folder / name).open("rb") as file:
+                archive = np.load(file, allow_pickle=False)
+                return {key: archive[key] for key in archive.files}
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            raise InputError(
+                f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
+                f"simulation. Remove this file; the same command makes it again."
+            ) from None

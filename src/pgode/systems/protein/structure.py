@@ -1,0 +1,139 @@
+"""Where a structure comes from, and its repair: missing atoms, hydrogens, closed rings."""
+
+import io
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from pgode.errors import InputError
+from pgode.files import write_text
+from pgode.systems.protein.peptide import peptide_pdb
+from pgode.systems.protein.rings import Ring, close_rings, rings_of
+
+DOWNLOAD = "https://files.rcsb.org/download/{}.pdb"
+PH = 7.0
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a PDB file, and what it was asked for by."""
+
+    name: str
+    pdb: str
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the text."""
+        return sha256(self.pdb.encode()).hexdigest()
+
+
+def from_file(path: Path) -> Source:
+    """A structure from a PDB file."""
+    if not path.is_file():
+        raise InputError(
+            f"cannot read {path}: there is no such file. Expected a structure in PDB format. Check "
+            f"the path, or use --pdb-id or --sequence."
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"cannot read {path}: {error}. Expected a structure in PDB format, which is plain "
+            f"text. Convert the file."
+        ) from None
+    return Source(path.name, _with_atoms(text, str(path)))
+
+
+def from_sequence(sequence: str) -> Source:
+    """A stretched peptide of this sequence."""
+    return Source(sequence, peptide_pdb(sequence))
+
+
+def from_pdb_id(entry: str, cache: Path) -> Source:
+    """An entry of the Protein Data Bank, downloaded once and kept in `cache`."""
+    name = entry.strip().lower()
+    if len(name) != 4 or not name.isalnum():
+        raise InputError(
+            f'"{entry}" is no entry of the Protein Data Bank. Expected four letters and digits, '
+            f"such as 5AWL. Correct it, or give a file with --structure."
+        )
+    kept = cache / f"{name}.pdb"
+    if not kept.exists():
+        try:
+            with urllib.request.urlopen(DOWNLOAD.format(name.upper()), timeout=60) as answer:
+                text = answer.read().decode("utf-8")
+        except (urllib.error.URLError, OSError, UnicodeDecodeError) as error:
+            raise InputError(
+                f"cannot download the entry {entry}: {error}. Expected an entry of the Protein "
+                f"Data Bank and a network. Check both, or give a file with --structure."
+            ) from None
+        write_text(kept, _with_atoms(text, f"the entry {entry}"))
+    return Source(name.upper(), kept.read_text(encoding="utf-8"))
+
+
+def _with_atoms(text: str, source: str) -> str:
+    if not any(line.startswith("ATOM") for line in text.splitlines()):
+        raise InputError(
+            f"{source} has no ATOM line. Expected a structure in PDB format with at least one "
+            f"protein chain. Convert the file."
+        )
+    return text
+
+
+def repaired(source: Source, *, open_ring: bool) -> tuple[Any, Any, tuple[Ring, ...]]:
+    """OpenMM's topology and positions of a whole protein, and the rings that were closed.
+
+    Missing residues at the ends are left out, those within a chain and missing atoms are added,
+    non-standard residues replaced by the nearest standard one, everything that is no protein
+    removed, and hydrogens added for pH 7. Bonds from the first residue's nitrogen to a side
+    chain, which this would cut open, are closed again unless `open_ring`.
+    """
+    fixer_type = openmm_part("pdbfixer", "PDBFixer")
+    try:
+        fixer = fixer_type(pdbfile=io.StringIO(source.pdb))
+        fixer.findMissingResidues()
+        _forget_ends(fixer)
+        fixer.findNonstandardResidues()
+        fixer.replaceNonstandardResidues()
+        fixer.removeHeterogens(keepWater=False)
+        fixer.findMissingAtoms()
+        fixer.addMissingAtoms(seed=0)
+        fixer.addMissingHydrogens(PH)
+    except (ValueError, KeyError, IndexError, AttributeError) as error:
+        raise InputError(
+            f"the structure {source.name} cannot be repaired: {error}. Expected a PDB file of a "
+            f"protein made of amino acids. Correct the file, or take another structure."
+        ) from None
+    if not fixer.topology.getNumAtoms():
+        raise InputError(
+            f"the structure {source.name} has no protein. Expected at least one chain of amino "
+            f"acids. Take another structure."
+        )
+    rings = () if open_ring else rings_of(source.pdb)
+    topology, positions = close_rings(fixer.topology, fixer.positions, rings)
+    return topology, positions, rings
+
+
+def _forget_ends(fixer: Any) -> None:
+    """Residues missing at the ends of a chain: nobody saw where they are."""
+    chains = list(fixer.topology.chains())
+    for chain, place in list(fixer.missingResidues):
+        if place in (0, len(list(chains[chain].residues()))):
+            del fixer.missingResidues[chain, place]
+
+
+def openmm_part(module: str, name: str) -> Callable[..., Any]:
+    """A part of an optional library, or the error that says how to install it."""
+    try:
+        loaded = __import__(module, fromlist=[name])
+    except ImportError:
+        raise InputError(
+            f"simulating molecules needs {module}, which is not installed. Expected the extra "
+            f'"md". Install it with pip install "pgode[md]".'
+        ) from None
+    part: Callable[..., Any] = getattr(loaded, name)
+    return part

@@ -1,0 +1,213 @@
+"""Molecular dynamics, run for real: a tripeptide in implicit solvent, and once in water."""
+
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pgode.errors import InputError
+from pgode.molecules import Preparation
+from pgode.signals import StopRequest
+from pgode.systems.protein import (
+    RANGES,
+    Settings,
+    collect,
+    collect_replicas,
+    from_sequence,
+    simulate_samples,
+)
+from pgode.systems.protein import branches as running
+from pgode.systems.protein.forces import solvate
+from pgode.systems.protein.sampler import Sampler, unjumped
+from pgode.systems.protein.samples import Samples
+
+SOURCE = from_sequence("GAG")
+SMALL = Settings(
+    "GAG",
+    SOURCE.hash,
+    implicit=True,
+    train=3,
+    val=1,
+    test=1,
+    ood=1,
+    frames=5,
+    frame_time=0.04,
+    settle=0.04,
+    equilibrate=0.4,
+    separate=0.2,
+    branch=2,
+    replicas=2,
+    condition=2,
+    horizon=3,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("md") / "gag.samples"
+    simulate_samples(SOURCE, SMALL, place, jobs=2)
+    return place
+
+
+def test_every_split_has_its_samples_with_parameters_from_its_ranges(folder):
+    data = collect(Samples(folder), Preparation())
+    assert data.split.tolist() == ["train"] * 3 + ["val", "test", "ood"]
+    assert data.states.shape == (6, data.objects, 5, 3) and np.isfinite(data.states).all()
+    np.testing.assert_allclose(data.times[0], [0, 0.04, 0.08, 0.12, 0.16])
+    assert data.dataset["parameter"].values.tolist() == ["temperature", "friction"]
+    assert data.dataset["parameter_units"].values.tolist() == ["K", "1/ps"]
+    inside = [
+        all(
+            RANGES.inner[name][0] <= value <= RANGES.inner[name][1]
+            for name, value in zip(SMALL.parameters, row, strict=True)
+        )
+        for row in data.parameters
+    ]
+    assert all(inside[:5])
+    said = json.loads(data.dataset.attrs["generator_settings"])
+    assert said["solvent"] == "implicit (OBC2); pressure has no meaning"
+    assert said["preparation"]["align"] == "superposed"
+
+
+def test_molecules_move_as_molecules_do(folder):
+    data = collect(Samples(folder), Preparation(align="raw"))
+    frames = data.states.swapaxes(1, 2)
+    steps = np.linalg.norm(np.diff(frames, axis=1), axis=-1)
+    assert 1e-3 < steps.mean() < 0.05  # nm in 0.04 ps: thermal, neither frozen nor exploding
+    pairs = np.linalg.norm(frames[:, :, 0] - frames[:, :, 1], axis=-1)
+    assert pairs.std() < 0.01  # a bond keeps its length
+
+
+def test_the_same_settings_give_the_same_numbers_whatever_the_jobs_and_stops(folder, tmp_path):
+    samples = Samples(tmp_path / "again")
+    samples.claim(SMALL, SOURCE)
+    shutil.copy(folder / "equilibrated.npz", samples.folder)
+    for name in ("system.xml", "molecule.pdb"):
+        shutil.copy(folder / name, samples.folder)
+    solvated, _ = samples.required_solvated()
+    stopped = StopRequest()
+    branch = SMALL.branches()[0]
+    sampler = Sampler(solvated, SMALL)
+    keep = Samples.keep
+
+    def kept_then_stop(self, split, index, sample):
+        keep(self, split, index, sample)
+        stopped.signal = 15
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Samples, "keep", kept_then_stop)
+        assert not running.finish_branch(samples, branch, sampler, stopped)
+    assert samples.finished() == 1
+    assert branch in running.missing(samples)
+    simulate_samples(SOURCE, SMALL, samples.folder, jobs=1)
+    first, second = (collect(each, Preparation()) for each in (Samples(folder), samples))
+    assert first.hash == second.hash
+
+
+@pytest.mark.parametrize("implicit", [True, False])
+def test_solvating_and_equilibrating_are_reproducible(implicit):
+    settings = replace(SMALL, implicit=implicit, equilibrate=0.04)
+    made = [solvate(SOURCE, settings) for _ in range(2)]
+    assert made[0].system == made[1].system
+    np.testing.assert_array_equal(made[0].positions, made[1].positions)
+    if implicit:  # In water this takes a while, and the next tests do it anyway.
+        ends = [Sampler(each, settings).equilibrated() for each in made]
+        np.testing.assert_array_equal(ends[0].positions, ends[1].positions)
+
+
+def test_samples_of_other_settings_are_refused(folder):
+    with pytest.raises(InputError, match=r"another simulation: seed 0 \(now 1\)"):
+        simulate_samples(SOURCE, replace(SMALL, seed=1), folder)
+
+
+def test_a_damaged_sample_is_named_and_made_again_once_removed(folder, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    expected = collect(Samples(folder), Preparation()).hash
+    broken = copy / "train-0001.npz"
+    broken.write_bytes(broken.read_bytes()[:100])
+    with pytest.raises(InputError, match=r"train-0001\.npz.*Remove this file"):
+        collect(Samples(copy), Preparation())
+    broken.unlink()
+    simulate_samples(SOURCE, SMALL, copy)
+    assert collect(Samples(copy), Preparation()).hash == expected
+
+
+def test_replicas_share_their_condition_and_then_part(folder):
+    data = collect_replicas(Samples(folder), Preparation(align="raw"))
+    assert data is not None and data.systems == 6 and data.frames == 5
+    said = json.loads(data.dataset.attrs["generator_settings"])
+    assert said["replica_of"] == ["test 0"] * 3 + ["ood 0"] * 3
+    for first in (0, 3):
+        group = data.states[first : first + 3]
+        np.testing.assert_allclose(group[1:, :, :2], group[:1, :, :2].repeat(2, 0))
+        apart = [np.abs(group[1] - group[k])[:, 2:].mean((0, 2)) for k in (0, 2)]
+        assert all((gap > 1e-4).all() and gap[-1] > gap[0] for gap in apart)
+    itself = collect(Samples(folder), Preparation(align="raw"))
+    np.testing.assert_allclose(data.states[0], itself.states[4])
+
+
+def test_without_replicas_there_is_no_file_of_them(folder, tmp_path):
+    plain = replace(SMALL, replicas=0, train=1, val=0, test=0, ood=0)
+    assert collect_replicas(simulate_samples(SOURCE, plain, tmp_path / "p"), Preparation()) is None
+
+
+def test_ray_gives_the_same_numbers(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+    ray = pytest.importorskip("ray")
+    settings = replace(SMALL, train=1, val=0, ood=0, replicas=0)
+    here = simulate_samples(SOURCE, settings, tmp_path / "here")
+    try:
+        there = simulate_samples(SOURCE, settings, tmp_path / "ray", jobs=2, engine="ray")
+    finally:
+        ray.shutdown()
+    assert collect(here, Preparation()).hash == collect(there, Preparation()).hash
+
+
+def test_a_branch_that_fails_says_why_and_keeps_the_others(tmp_path):
+    settings = replace(SMALL, train=1, val=1, test=0, ood=0)
+    samples = simulate_samples(SOURCE, settings, tmp_path / "x")
+    (samples.folder / "val-0000.npz").unlink()
+    (samples.folder / "val-0000-start.npz").write_bytes(b"no archive")
+    with pytest.raises(InputError, match=r"1 of 2 branches.*1 of 2 samples.*val-0000-start\.npz"):
+        simulate_samples(SOURCE, settings, samples.folder)
+
+
+def test_in_water_there_is_a_box_and_a_pressure(tmp_path):
+    source = from_sequence("GG")
+    settings = Settings(
+        *("GG", source.hash),
+        **{"train": 1, "val": 0, "test": 0, "ood": 0, "frames": 3, "settle": 0.2},
+        **{"equilibrate": 0.4, "separate": 0.1},
+    )
+    data = collect(simulate_samples(source, settings, tmp_path / "w"), Preparation(align="raw"))
+    assert data.dataset["parameter"].values.tolist() == list(RANGES.names)
+    said = json.loads(data.dataset.attrs["generator_settings"])
+    assert said["solvent"] == "TIP3P" and said["atoms_with_solvent"] > 500
+    assert data.objects == 17
+    assert np.abs(np.diff(data.states, axis=2)).max() < 0.3
+
+
+def test_a_jump_by_box_vectors_is_undone():
+    box = np.array([[3.0, 0, 0], [1.0, 2.8, 0], [1.0, 0.9, 2.5]])
+    before = np.random.default_rng(0).normal(size=(5, 3))
+    moved = before + 0.1
+    for jump in ([0, 0, 0], [1, 0, 0], [-1, 1, 0], [2, -1, 1]):
+        np.testing.assert_allclose(unjumped(moved + np.array(jump) @ box, before, box), moved)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"train": 0, "val": 0, "test": 0, "ood": 0}, "nothing to simulate"),
+        ({"frames": 1}, "frames is 1"),
+        ({"frame_time": 0.0}, "frame_time is 0.0"),
+        ({"seed": -1}, "seed is -1"),
+        ({"replicas": 1, "condition": 12, "frames": 12}, "replicas part after 12 frames"),
+    ],
+)
+def test_settings_that_make_no_data_set_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        replace(SMALL, **change)

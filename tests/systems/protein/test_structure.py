@@ -1,0 +1,155 @@
+"""Structures: peptides from their sequence, repair, closed rings, and what cannot be simulated."""
+
+import io
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from openmm import app, unit
+
+from pgode.errors import InputError
+from pgode.systems.protein import Settings, Source, from_file, from_pdb_id, from_sequence
+from pgode.systems.protein.forces import solvate
+from pgode.systems.protein.peptide import peptide_pdb
+from pgode.systems.protein.rings import ring_templates, rings_of
+from pgode.systems.protein.structure import repaired
+
+LINK = "LINK         N   GLY A   1                 CG  ASP A   5     1555   1555  1.33  \n"
+
+
+def bare(source: Source, **options) -> Settings:
+    return Settings(source.name, source.hash, implicit=True, **options)
+
+
+def angle(a, b, c) -> float:
+    one, other = a - b, c - b
+    cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
+    return float(np.degrees(np.arccos(cosine)))
+
+
+def test_a_peptide_has_the_bonds_and_angles_of_proteins():
+    pdb = app.PDBFile(io.StringIO(peptide_pdb("GAPW")))
+    place = np.array(pdb.positions.value_in_unit(unit.angstrom))
+    residues = [{a.name: place[a.index] for a in r.atoms()} for r in pdb.topology.residues()]
+    assert [r.name for r in pdb.topology.residues()] == ["GLY", "ALA", "PRO", "TRP"]
+    for here in residues:
+        assert np.linalg.norm(here["CA"] - here["N"]) == pytest.approx(1.458, abs=2e-3)
+        assert np.linalg.norm(here["C"] - here["CA"]) == pytest.approx(1.525, abs=2e-3)
+        assert np.linalg.norm(here["O"] - here["C"]) == pytest.approx(1.231, abs=2e-3)
+        assert angle(here["N"], here["CA"], here["C"]) == pytest.approx(111, abs=0.2)
+    for here, after in pairwise(residues):
+        assert np.linalg.norm(after["N"] - here["C"]) == pytest.approx(1.329, abs=2e-3)
+        assert angle(here["CA"], here["C"], after["N"]) == pytest.approx(116.6, abs=0.2)
+        assert angle(here["O"], here["C"], after["N"]) == pytest.approx(122.9, abs=0.2)
+        # A flat, stretched peptide bond: the C-alphas are 3.8 A apart.
+        assert np.linalg.norm(after["CA"] - here["CA"]) == pytest.approx(3.8, abs=0.03)
+
+
+def test_a_peptide_is_left_handed_amino_acids_after_repair():
+    topology, positions, _ = repaired(from_sequence("GAY"), open_ring=False)
+    place = np.array(positions.value_in_unit(unit.nanometer))
+    for residue in list(topology.residues())[1:]:
+        at = {atom.name: place[atom.index] for atom in residue.atoms()}
+        handed = np.linalg.det([at[name] - at["CA"] for name in ("N", "C", "CB")])
+        assert handed > 0
+
+
+@pytest.mark.parametrize(
+    "sequence, message",
+    [("GAXG", '"X" at place 3.*one-letter'), ("G", "has 1 residues.*at least 2"), ("", "has 0")],
+)
+def test_what_is_no_sequence_is_refused(sequence, message):
+    with pytest.raises(InputError, match=message):
+        from_sequence(sequence)
+
+
+def test_missing_atoms_and_hydrogens_are_added_and_everything_else_removed():
+    water = "HETATM  900  O   HOH A 900       9.000   9.000   9.000  1.00  0.00           O  \n"
+    source = Source("with water", peptide_pdb("GAY").replace("TER\n", f"TER\n{water}"))
+    molecule = solvate(source, bare(source)).molecule
+    assert len(molecule.mass) == 41 and molecule.residue.max() == 2
+    assert "HOH" not in molecule.pdb
+    assert molecule.alpha.sum() == 3 and molecule.hydrogen.sum() == 19
+    assert molecule.mass.sum() == pytest.approx(309.3, abs=0.2)  # Gly-Ala-Tyr
+
+
+def test_a_ring_stays_closed_unless_it_is_to_be_opened():
+    source = Source("lasso", LINK + peptide_pdb("GAAADA"))
+    closed = solvate(source, bare(source))
+    opened = solvate(source, bare(source, open_ring=True))
+    assert [str(ring) for ring in closed.rings] == ["N of residue 1 to ASP5"] and not opened.rings
+    # Without OD2 and two of the three hydrogens of the first nitrogen.
+    assert closed.atoms == opened.atoms - 3
+    assert " ASI " in closed.molecule.pdb and " OD2 ASP" in opened.molecule.pdb
+    assert "CONECT" in closed.molecule.pdb
+
+
+def test_a_closed_side_chain_is_a_neutral_residue_bonded_three_ways():
+    protein = Path(app.__file__).parent / "data" / "amber14" / "protein.ff14SB.xml"
+    glu = LINK.replace("CG  ASP", "CD  GLU")
+    field = ring_templates((*rings_of(LINK), *rings_of(glu)), protein)
+    from xml.etree import ElementTree
+
+    for residue in ElementTree.fromstring(field).iter("Residue"):
+        charges = [float(atom.get("charge", "")) for atom in residue.iter("Atom")]
+        assert sum(charges) == pytest.approx(0, abs=1e-5)
+        outside = [bond.get("atomName") for bond in residue.iter("ExternalBond")]
+        assert outside == ["N", "C", {"ASI": "CG", "GLI": "CD"}[residue.get("name", "")]]
+
+
+def test_a_link_to_a_residue_that_is_not_there_is_refused():
+    source = Source("broken", LINK + peptide_pdb("GAA"))
+    with pytest.raises(InputError, match="names residue 5 of chain A, which is not in"):
+        solvate(source, bare(source))
+
+
+def test_a_residue_without_parameters_is_named():
+    source = Source("odd", peptide_pdb("GAG").replace("ALA", "UNK"))
+    with pytest.raises(InputError, match=r"no parameters for its residue \d+ \(UNK\)"):
+        solvate(source, bare(source))
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (None, "there is no such file"),
+        ("REMARK nothing\nEND\n", "has no ATOM line"),
+        ("HETATM    1  O   HOH A   1       0.0     0.0     0.0\nEND\n", "has no ATOM line"),
+    ],
+)
+def test_what_is_no_structure_file_is_refused(tmp_path, text, message):
+    path = tmp_path / "x.pdb"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        from_file(path)
+
+
+def test_binary_is_no_structure(tmp_path):
+    path = tmp_path / "x.pdb"
+    path.write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match="plain text"):
+        from_file(path)
+
+
+def test_garbage_coordinates_are_refused():
+    source = Source("garbage", "ATOM      1  N   GLY A   1     here    there   above\nEND\n")
+    with pytest.raises(InputError, match="the structure garbage cannot be repaired"):
+        repaired(source, open_ring=False)
+
+
+def test_an_entry_is_taken_from_the_cache_and_a_wrong_name_refused(tmp_path):
+    (tmp_path / "9xyz.pdb").write_text(peptide_pdb("GA"))
+    assert from_pdb_id("9XYZ", tmp_path).name == "9XYZ"
+    with pytest.raises(InputError, match="no entry of the Protein Data Bank"):
+        from_pdb_id("../etc", tmp_path)
+
+
+def test_an_entry_that_cannot_be_downloaded_says_so_and_leaves_nothing(tmp_path, monkeypatch):
+    from pgode.systems.protein import structure
+
+    monkeypatch.setattr(structure, "DOWNLOAD", "http://127.0.0.1:9/{}.pdb")
+    with pytest.raises(InputError, match="cannot download the entry 1ABC"):
+        from_pdb_id("1ABC", tmp_path / "cache")
+    assert not list(tmp_path.iterdir())
