@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 from pgode.errors import InputError
 from pgode.evaluation import Calibration, evaluate, predict
 from pgode.evaluation.calibration import DRAWS
+from pgode.evaluation.noise_floor import noise_floor
 from pgode.files import replacing, write_json
 from pgode.forecasts import Forecasts, forecast_future
 from pgode.models import Forecaster, build_model, model_config
@@ -118,9 +119,13 @@ class Run:
         horizons: list[int] | None = None,
         samples: int = 20,
         seed: int = 0,
+        replicas: Trajectories | None = None,
         source: str = "the given data",
     ) -> dict[str, Any]:
-        """Score the forecasts of each split's first windows, beside the naive ones."""
+        """Score the forecasts of each split's first windows, beside the naive ones.
+
+        `replicas` (several futures of one state) tell the error that no forecast can avoid.
+        """
         data = self.fitting(data, source)
         _check_draws(samples, seed)
         there = [name for name in ("test", "ood") if (data.split == name).any()]
@@ -136,6 +141,13 @@ class Run:
             calibration=self.calibration,
             seed=seed,
         )
+        if replicas is not None:
+            result["noise_floor"] = noise_floor(
+                self.fitting(replicas, "the replicas"),
+                self.normaliser,
+                self.config.window.condition,
+                result["horizons"],
+            )
         result["curve"] = {self.config.name: result["curve"].pop("model"), **result["curve"]}
         return {
             "model": self.config.name,

@@ -14,6 +14,7 @@ def evaluate(
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int = 20,
     seed: int = 0,
+    replicas: Path | None = None,
     json: Path | None = None,
 ) -> None:
     """Score a run's forecasts beside "last value" and "constant velocity".
@@ -32,6 +33,9 @@ def evaluate(
         Sampled forecasts behind CRPS and coverage; 0 leaves them out.
     seed
         Fixes the samples.
+    replicas
+        File of replicas (pgode simulate protein --replicas): adds the error that no forecast can
+        avoid to the table, and to the run for its report.
     json
         File for the full result.
     """
@@ -56,9 +60,12 @@ def evaluate(
             horizons=None if horizons is None else whole_numbers(horizons, "--horizons"),
             samples=samples,
             seed=seed,
+            replicas=None if replicas is None else io.read(replicas),
             source=str(source),
         )
     console.print(error_table(result))
+    if replicas is not None and Path(run).is_dir():
+        write_json(Path(run) / "noise_floor.json", result["noise_floor"])
     if json is not None:
         write_json(json, result)
         console.print(f"wrote {json}", highlight=False, soft_wrap=True)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -39,30 +39,25 @@ class Atom:
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """How far repeated simulations from one start part: what no forecast can be expected to beat.
-
-    `mse` is by horizon, in scaled units as the errors of the evaluation.
-    """
+    """How far repeated simulations from one start part: what no forecast can beat."""
 
     rmsd: Float[np.ndarray, " horizon"]
-    mse: Mapping[str, float] = field(default_factory=dict)
     replicas: int = 0
 
     @classmethod
     def read(cls, path: Path) -> "NoiseFloor | None":
-        """The floor in a file {"rmsd": [..], "mse": {"12": ..}, "replicas": n}, if it is there."""
+        """The floor that `pgode evaluate --replicas` left, if it did."""
         if not path.exists():
             return None
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             rmsd = np.array([finite(value) for value in content["rmsd"]], dtype=np.float64)
-            mse = {str(key): finite(value) for key, value in content.get("mse", {}).items()}
-            return cls(rmsd, mse, int(content.get("replicas", 0)))
+            return cls(rmsd, int(content.get("replicas", 0)))
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(
                 f"cannot read the noise floor {path}: {type(error).__name__}, {error}. Expected "
-                f'{{"rmsd": [one number per forecast frame], "mse": {{"12": number}}, "replicas": '
-                f"number}}. Correct the file, or remove it."
+                f'{{"rmsd": [one number per forecast frame], "replicas": number}}. Make it again '
+                f"with pgode evaluate --replicas, or remove it."
             ) from None
 
 

@@ -65,11 +65,10 @@ def _floor_words(molecule: MoleculeData) -> str:
     if floor is None:
         return ""
     count = f"{floor.replicas} " if floor.replicas else ""
-    words = f" The noise floor is how far {count}repeated simulations from one start part."
-    if floor.mse:
-        errors = (f"{significant(mse)} at {horizon} frames" for horizon, mse in floor.mse.items())
-        words += f" As a mean squared error it is {', '.join(errors)}."
-    return escape(words)
+    return escape(
+        f" The noise floor is how far {count}repeated simulations from one state are from their "
+        "mean, which is the best forecast there is of any of them."
+    )
 
 
 def _rmsd_chart(molecule: MoleculeData, found: Deviation, unit: str, time_units: str) -> Chart:

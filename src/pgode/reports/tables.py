@@ -2,12 +2,18 @@
 
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pgode.reports.comparison import REFERENCE, compare, model_name
+from pgode.reports.comparison import REFERENCE, Comparison, compare, model_name
 from pgode.reports.numbers import in_units, significant
+
+LAST = "last-value"
+FLOOR = "noise floor"
+GAINED = "gained of what can be"
+"""(last value - ours) / (last value - noise floor)."""
 
 
 def error_table(evaluation: dict[str, Any]) -> Table:
@@ -44,6 +50,9 @@ def error_table(evaluation: dict[str, Any]) -> Table:
             name = Text(model_name(model), style="bold" if m == 0 else "")
             last = ratio is None and m == len(comparison.models) - 1
             table.add_row(Text(split if m == 0 else ""), name, *cells, end_section=last)
+        for words, values in floor_rows(evaluation, split, comparison):
+            shown = [Text(value, style="dim") for value in values]
+            table.add_row(Text(""), Text(words, style="dim"), *shown)
         if ratio is not None:
             skill = [
                 Text(_skill(value), style="bold red" if value < 0 else "dim")
@@ -51,6 +60,28 @@ def error_table(evaluation: dict[str, Any]) -> Table:
             ]
             table.add_row(Text(""), Text("skill", style="dim"), *skill, end_section=True)
     return table
+
+
+def floor_rows(
+    evaluation: dict[str, Any], split: str, comparison: Comparison
+) -> list[tuple[str, list[str]]]:
+    """The noise floor of a split, and the share of the way from "last value" to it."""
+    floor = (evaluation.get("noise_floor") or {}).get("mse", {}).get(split)
+    if floor is None:
+        return []
+    lowest = np.array(
+        [[floor[str(h)][name] for name in comparison.variables] for h in comparison.horizons],
+        dtype=float,
+    )
+    rows = [(FLOOR, [significant(x) for x in lowest.ravel() / 10.0**comparison.exponent])]
+    if LAST in comparison.models:
+        ours, last = (
+            comparison.errors[comparison.models.index(name), comparison.splits.index(split)]
+            for name in (comparison.models[0], LAST)
+        )
+        share = (last - ours) / np.where(last == lowest, np.nan, last - lowest)
+        rows.append((GAINED, [f"{100 * x:.0f} %" for x in share.ravel()]))
+    return rows
 
 
 def _skill(value: float) -> str:

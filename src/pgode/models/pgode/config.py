@@ -51,6 +51,9 @@ class PGODEConfig(LatentConfig):
     strength: bool = Field(
         True, description="contexts are told how strongly the pull of the neighbours was felt"
     )
+    rebuild: bool = Field(
+        False, description="graphs by distance: look them up anew in the forecast itself"
+    )
     start: float = Field(
         NARROW, description="logarithm of the posterior's variance before training"
     )

@@ -11,6 +11,7 @@ from pgode.models.pgode.config import PRESETS, PGODEConfig
 from pgode.models.pgode.gates import Contexts, Gate, NoGate
 from pgode.models.pgode.measure import Measure
 from pgode.models.pgode.prototypes import Prototypes, Single, TopPrototypes, WithMLP
+from pgode.models.pgode.rebuild import Rebuild
 from pgode.models.pgode.state import Kinematic, Latent
 from pgode.nn.encoder import TemporalGraphEncoder
 from pgode.nn.gaussian import DiagonalNormal, Posterior
@@ -40,6 +41,7 @@ class PGODE(Forecaster):
         kinematic = config.kinematics and bool(normaliser.velocities)
         self.state = (Kinematic if kinematic else Latent)(config, normaliser)
         self.dynamics = _dynamics(config, self.state.inputs, len(normaliser.edge_attributes))
+        self.rebuild = Rebuild(normaliser) if config.rebuild else None
         known = len(normaliser.parameters) if config.parameters > 0 else 0
         self.parameter_critic = MutualInformation(width, known, width) if known else None
         disentangles = config.disentangle > 0
@@ -106,12 +108,27 @@ class PGODE(Forecaster):
         z0: Float[Tensor, "objects width"],
         times: Float[Tensor, "systems outputs"],
     ) -> Solution:
-        """Integrate Eq. 10 from the last observation to every requested time."""
-        mixture = self.dynamics.bind(self.gate(contexts, batch), contexts, batch)
-        derivative = self.state.derivative(mixture, contexts, batch)
+        """Integrate Eq. 10 from the last observation to every requested time.
+
+        With the graph in force at the last observation or, with `rebuild`, with those of the
+        forecast itself.
+        """
         initial = self.state.initial(z0, batch)
-        config = self.config
-        return integrate(derivative, initial, batch, times, config.solver, config.frame_time)
+        gate = self.gate(contexts, batch)
+
+        def piece(batch: Batch, initial: Tensor, times: Tensor) -> Solution:
+            mixture = self.dynamics.bind(gate, contexts, batch)
+            derivative = self.state.derivative(mixture, contexts, batch)
+            config = self.config
+            return integrate(derivative, initial, batch, times, config.solver, config.frame_time)
+
+        if self.rebuild is None:
+            return piece(batch, initial, times)
+
+        def decode(state: Tensor) -> Tensor:
+            return self.state.decode(state.unsqueeze(0), batch)[:, 0]
+
+        return self.rebuild.solve(piece, decode, initial, batch, times)
 
     def parameter_information(self, batch: Batch, contexts: Contexts) -> Float[Tensor, ""]:
         """Estimate of I(g; xi) over the systems whose parameters are known (Eq. 6)."""

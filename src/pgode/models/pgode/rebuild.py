@@ -1,0 +1,86 @@
+"""Graphs by distance, looked up anew in the forecast: the ODE in pieces, a graph for each."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pgode.errors import InputError
+from pgode.graph import Graph
+from pgode.neighbours import pairs_within
+from pgode.normaliser import Normaliser
+from pgode.ode import Solution
+from pgode.windows import Batch
+
+ATTRIBUTES = ("weight", "distance")
+SLACK = 1e-6
+"""Of an interval."""
+
+Piece = Callable[[Batch, Tensor, Tensor], Solution]
+"""Solve a batch from a state to times counted from the piece's own start."""
+Decode = Callable[[Tensor], Tensor]
+
+
+class Rebuild:
+    """Joins objects nearer than the data's cutoff, each time the data's interval has passed.
+
+    The data's own later graphs are made from what is to be forecast, so nothing but the forecast
+    itself can say who is near whom later. No gradient goes through that choice.
+    """
+
+    def __init__(self, normaliser: Normaliser) -> None:
+        rule = normaliser.graph_rule
+        if rule is None or normaliser.edge_attributes != ATTRIBUTES:
+            raise InputError(
+                f"model.rebuild needs graphs that follow from distances, but the data's edges have "
+                f"the attributes {', '.join(normaliser.edge_attributes)} and "
+                f"{'no cutoff' if rule is None else 'a cutoff'}. Expected data made by pgode "
+                f"simulate protein or pgode import md, or built with graph_cutoff. Leave "
+                f"model.rebuild out."
+            )
+        self.cutoff, self.every = rule[0], rule[1] / normaliser.frame
+        self._normaliser = normaliser
+
+    def graph(self, features: Float[Tensor, "objects features"], batch: Batch) -> Graph:
+        """The graph of objects at these (scaled) features."""
+        raw = self._normaliser.raw(features.detach().double().cpu().numpy())
+        places = raw[:, self._normaliser.positions]
+        receivers, senders, distances = pairs_within(
+            places, self.cutoff, batch.system.cpu().numpy()
+        )
+        attributes = self._normaliser.attributes(np.stack([np.ones_like(distances), distances], 1))
+        made = Graph.from_edges(receivers, senders, attributes, batch.objects)
+        return made.to(features.device, features.dtype)
+
+    def solve(
+        self,
+        piece: Piece,
+        decode: Decode,
+        initial: Float[Tensor, "objects inputs"],
+        batch: Batch,
+        times: Float[Tensor, "systems outputs"],
+    ) -> Solution:
+        """Solve from one look-up to the next, and put every output where its piece has it."""
+        # The piece of each output. An output at the moment of a look-up is of the piece before.
+        number = (times / self.every - SLACK).floor().clamp(min=0)
+        outputs: list[Tensor] = [initial] * times.shape[1]
+        state, steps, evaluations, last = initial, 0, 0, int(number.max())
+        for piece_number in range(last + 1):
+            inside = number == piece_number
+            columns = inside.any(0).nonzero()[:, 0].tolist()
+            own = times[:, columns] - piece_number * self.every
+            if piece_number < last:
+                end = times.new_full((len(times), 1), self.every)
+                own = torch.cat([own.clamp(max=self.every), end], 1)
+            solution = piece(batch, state, own.clamp(min=0))
+            steps, evaluations = steps + solution.steps, evaluations + solution.evaluations
+            for made, column in zip(solution.states, columns, strict=False):
+                here = inside[batch.system, column].unsqueeze(1)
+                outputs[column] = torch.where(here, made, outputs[column])
+            if piece_number < last:
+                state = solution.states[-1]
+                batch = replace(batch, graph=self.graph(decode(state), batch))
+        return Solution(torch.stack(outputs), "ok", steps, evaluations)
