@@ -15,7 +15,9 @@ from rich.table import Table
 from benchmarks import (
     Figure,
     Found,
+    generation,
     memory,
+    molecules,
     products,
     scaling,
     simulator,
@@ -49,6 +51,11 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
         "training_speed_charged": (training("charged"), training_speed.figures),
         "memory": (lambda: memory.run(systems, horizon, threads), memory.figures),
         "scaling": (scaling.run, scaling.figures),
+        "molecules": (lambda: molecules.run(threads, quick), molecules.figures),
+        "generation": (
+            lambda: generation.run(4, 1, 0.1) if quick else generation.run(),
+            generation.figures,
+        ),
     }
 
 
