@@ -66,12 +66,11 @@ def test_model_is_built_for_the_data_that_the_normaliser_describes(normaliser):
     assert model.dynamics.gather.edge.shape[0] == len(normaliser.edge_attributes)
 
 
-def test_forecaster_without_methods_says_which_model_lacks_them(normaliser):
+def test_forecaster_without_a_forecast_says_which_model_lacks_it(normaliser, batch):
     class Unfinished(Forecaster):
         pass
 
     model = Unfinished(ModelConfig(), normaliser)
-    with pytest.raises(TypeError, match="Unfinished does not define loss"):
-        model.loss(None)
-    with pytest.raises(TypeError, match="Unfinished does not define forecast"):
-        model.forecast(None, None)
+    for call in (lambda: model.loss(batch), lambda: model.forecast(batch, batch.target_times)):
+        with pytest.raises(TypeError, match="Unfinished does not define forecast"):
+            call()

@@ -23,7 +23,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.graph import Graph
-from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
+from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.geometry import Geometry, Motion, norm, pair_share
@@ -65,11 +65,6 @@ class EGNN(Forecaster):
             for layer in range(config.layers)
         )
         self.decoder = _nearly_zero(FeedForward(width, width, values)) if values else None
-
-    def loss(self, batch: Batch) -> Losses:
-        """Mean squared error of the whole rollout."""
-        error = squared_error(batch, self.forecast(batch, batch.target_times).mean)
-        return Losses(error, {"mse": error})
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0

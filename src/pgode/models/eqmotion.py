@@ -32,7 +32,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.graph import Graph
-from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
+from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.geometry import Geometry, Motion, apart, norm, pair_share, system_sum
@@ -88,11 +88,6 @@ class EqMotion(Forecaster):
             for output in (self.position, self.velocity, self.value):
                 for parameter in () if output is None else output.parameters():
                     parameter.mul_(SMALL)
-
-    def loss(self, batch: Batch) -> Losses:
-        """Mean squared error of all frames."""
-        error = squared_error(batch, self.forecast(batch, batch.target_times).mean)
-        return Losses(error, {"mse": error})
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0

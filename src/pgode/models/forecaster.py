@@ -6,17 +6,30 @@ from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.gaussian import DiagonalNormal
+from pgode.nn.recurrent import Kind
+from pgode.nn.sequence import RecurrentRollout
 from pgode.normaliser import Normaliser
+from pgode.ode import SolverConfig
+from pgode.ode.settings import check_method
 from pgode.settings import Settings
 from pgode.windows import Batch
 
 
 class ModelConfig(Settings):
     """Settings of one model."""
+
+    @model_validator(mode="after")
+    def _solver_is_known(self) -> "ModelConfig":
+        """A wrong name is an error of the settings, before anything is trained with them."""
+        solver = getattr(self, "solver", None)
+        if isinstance(solver, SolverConfig):
+            check_method(solver.method)
+        return self
 
 
 class LatentConfig(ModelConfig):
@@ -65,8 +78,9 @@ class Forecaster(nn.Module):
         self.config, self.normaliser = config, normaliser
 
     def loss(self, batch: Batch) -> Losses:
-        """The training objective on a batch and its targets."""
-        raise TypeError(f"{type(self).__name__} does not define loss")
+        """The training objective on a batch and its targets: here the squared error."""
+        error = squared_error(batch, self.forecast(batch, batch.target_times).mean)
+        return Losses(error, {"mse": error})
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
@@ -77,6 +91,35 @@ class Forecaster(nn.Module):
     def adversary(self) -> Iterable[nn.Parameter]:
         """Parameters that ascend the loss while all others descend it."""
         return ()
+
+
+class RecurrentConfig(ModelConfig):
+    """Sizes of a recurrent encoder and decoder."""
+
+    width: int = Field(128, ge=1, description="hidden units per layer")
+    layers: int = Field(1, ge=1, description="recurrent layers of encoder and of decoder")
+
+
+class RecurrentForecaster(Forecaster):
+    """A recurrent encoder and a recurrent decoder for every object; `kind` says of which cells."""
+
+    kind: ClassVar[Kind]
+    config: RecurrentConfig
+
+    def __init__(self, config: RecurrentConfig, normaliser: Normaliser) -> None:
+        super().__init__(config, normaliser)
+        self.rollout = RecurrentRollout(
+            len(normaliser.features), config.width, kind=self.kind, layers=config.layers
+        )
+
+    def forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
+    ) -> Forecast:
+        """Roll out to the last time asked for; nothing is random, so all samples are the mean."""
+        start, _ = last_observed(batch)
+        rollout = self.rollout(batch, start, frames_until(times))
+        mean = between_frames(rollout, times, batch)
+        return Forecast(mean, mean.expand(samples, *mean.shape))
 
 
 @dataclass(frozen=True)

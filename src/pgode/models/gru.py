@@ -18,53 +18,15 @@ inputs of the encoder. The decoder takes steps of one frame; times between frame
 lines.
 """
 
-from jaxtyping import Float
-from pydantic import Field
-from torch import Tensor
-
-from pgode.models.forecaster import (
-    Forecast,
-    Forecaster,
-    Losses,
-    ModelConfig,
-    last_observed,
-    squared_error,
-)
-from pgode.nn.frames import between_frames, frames_until
-from pgode.nn.sequence import RecurrentRollout
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch
+from pgode.models.forecaster import RecurrentConfig, RecurrentForecaster
 
 
-class GRUConfig(ModelConfig):
+class GRUConfig(RecurrentConfig):
     """Sizes of encoder and decoder."""
 
-    width: int = Field(128, ge=1, description="hidden units per layer")
-    layers: int = Field(1, ge=1, description="recurrent layers of encoder and of decoder")
 
-
-class GRU(Forecaster):
+class GRU(RecurrentForecaster):
     """A GRU encoder and a GRU decoder for every object, without interaction."""
 
-    config: GRUConfig
+    kind = "gru"
     config_type = GRUConfig
-
-    def __init__(self, config: GRUConfig, normaliser: Normaliser) -> None:
-        super().__init__(config, normaliser)
-        self.rollout = RecurrentRollout(
-            len(normaliser.features), config.width, kind="gru", layers=config.layers
-        )
-
-    def loss(self, batch: Batch) -> Losses:
-        """The squared error of the rollout."""
-        error = squared_error(batch, self.forecast(batch, batch.target_times).mean)
-        return Losses(error, {"mse": error})
-
-    def forecast(
-        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
-    ) -> Forecast:
-        """Roll out to the last time asked for; nothing is random, so all samples are the mean."""
-        start, _ = last_observed(batch)
-        rollout = self.rollout(batch, start, frames_until(times))
-        mean = between_frames(rollout, times, batch)
-        return Forecast(mean, mean.expand(samples, *mean.shape))

@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.graph import Graph
@@ -31,7 +31,6 @@ from pgode.nn.integrate import integrate
 from pgode.nn.time_embedding import time_embedding
 from pgode.normaliser import Normaliser
 from pgode.ode import Derivative, SolverConfig
-from pgode.ode.settings import check_method
 from pgode.windows import Batch
 
 DAMPING = -2.0
@@ -47,11 +46,6 @@ class HOPEConfig(LatentConfig):
     encoder_layers: int = Field(2, ge=1, description="layers of each branch of the encoder")
     order: int = Field(3, ge=1, description="Chebyshev polynomials per convolution, T_0 included")
     solver: SolverConfig = SolverConfig()
-
-    @model_validator(mode="after")
-    def _solver_exists(self) -> "HOPEConfig":
-        check_method(self.solver.method)
-        return self
 
 
 class HOPE(LatentForecaster):

@@ -22,7 +22,7 @@ velocities, all features follow a first-order equation of the same form.
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor
 
 from pgode.models.forecaster import (
@@ -39,7 +39,6 @@ from pgode.nn.recurrent import RecurrentEncoder
 from pgode.nn.sparse_gp import Function, SparseGP
 from pgode.normaliser import Normaliser
 from pgode.ode import Derivative, Solution, SolverConfig
-from pgode.ode.settings import check_method
 from pgode.windows import Batch
 
 
@@ -52,11 +51,6 @@ class IGPODEConfig(LatentConfig):
     points: int = Field(50, ge=1, description="inducing points of each Gaussian process")
     reach: float = Field(0.02, gt=0, description="prior deviation of x(0) from the last state seen")
     solver: SolverConfig = SolverConfig()
-
-    @model_validator(mode="after")
-    def _method_exists(self) -> "IGPODEConfig":
-        check_method(self.solver.method)
-        return self
 
 
 class IGPODE(Forecaster):

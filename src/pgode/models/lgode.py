@@ -18,7 +18,7 @@ is part of the FFN's first map, with which it commutes.
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.graph import Graph
@@ -29,7 +29,6 @@ from pgode.nn.gaussian import Posterior
 from pgode.nn.integrate import integrate
 from pgode.normaliser import Normaliser
 from pgode.ode import Derivative, SolverConfig
-from pgode.ode.settings import check_method
 from pgode.windows import Batch
 
 
@@ -42,11 +41,6 @@ class LGODEConfig(LatentConfig):
     encoder_width: int = Field(64, ge=1, description="width of the attention encoder")
     encoder_layers: int = Field(2, ge=1, description="attention layers of the encoder")
     solver: SolverConfig = SolverConfig()
-
-    @model_validator(mode="after")
-    def _solver_exists(self) -> "LGODEConfig":
-        check_method(self.solver.method)
-        return self
 
 
 class LGODE(LatentForecaster):

@@ -20,23 +20,20 @@ from collections.abc import Callable
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.graph import Graph
 from pgode.models.forecaster import (
     Forecast,
     Forecaster,
-    Losses,
     ModelConfig,
     last_observed,
-    squared_error,
 )
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.normaliser import Normaliser
 from pgode.ode import Derivative, SolverConfig
-from pgode.ode.settings import check_method
 from pgode.windows import Batch
 
 
@@ -46,11 +43,6 @@ class MPNODEConfig(ModelConfig):
     width: int = Field(64, ge=1, description="hidden units of f's two layers and of the summary")
     message: int = Field(8, ge=1, description="length of the message m")
     solver: SolverConfig = SolverConfig()
-
-    @model_validator(mode="after")
-    def _solver_is_known(self) -> "MPNODEConfig":
-        check_method(self.solver.method)
-        return self
 
 
 class Module(nn.Module):
@@ -99,11 +91,6 @@ class MPNODE(Forecaster):
         features, attributes = len(normaliser.features), len(normaliser.edge_attributes)
         self.encoder = RecurrentEncoder(features, config.width, backwards=False)
         self.module = Module(features, config.message, attributes, config.width)
-
-    def loss(self, batch: Batch) -> Losses:
-        """The squared error of the solution."""
-        error = squared_error(batch, self.forecast(batch, batch.target_times).mean)
-        return Losses(error, {"mse": error})
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0

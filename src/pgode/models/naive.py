@@ -10,10 +10,8 @@ from torch import Tensor
 from pgode.models.forecaster import (
     Forecast,
     Forecaster,
-    Losses,
     ModelConfig,
     last_observed,
-    squared_error,
 )
 from pgode.normaliser import Normaliser
 from pgode.windows import Batch
@@ -28,11 +26,6 @@ class LastValue(Forecaster):
 
     config_type = NaiveConfig
     trainable: ClassVar[bool] = False
-
-    def loss(self, batch: Batch) -> Losses:
-        """The squared error, for comparison; nothing can lower it."""
-        error = squared_error(batch, self.forecast(batch, batch.target_times).mean)
-        return Losses(error, {"mse": error})
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0

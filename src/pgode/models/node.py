@@ -16,7 +16,7 @@ The linear decoder gives the change since the last observation x(0); the origina
 """
 
 from jaxtyping import Float
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.models.forecaster import Encoded, LatentConfig, LatentForecaster, last_observed
@@ -26,7 +26,6 @@ from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.normaliser import Normaliser
 from pgode.ode import SolverConfig
-from pgode.ode.settings import check_method
 from pgode.windows import Batch
 
 
@@ -36,11 +35,6 @@ class NODEConfig(LatentConfig):
     width: int = Field(64, ge=1, description="width of the latent state and of the encoder")
     hidden: int = Field(200, ge=1, description="hidden units of f")
     solver: SolverConfig = SolverConfig()
-
-    @model_validator(mode="after")
-    def _solver_is_known(self) -> "NODEConfig":
-        check_method(self.solver.method)
-        return self
 
 
 class NODE(LatentForecaster):

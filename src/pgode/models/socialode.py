@@ -20,7 +20,7 @@ features. No change of goals along the way, and none of the paper's losses for r
 
 import torch
 from jaxtyping import Float
-from pydantic import Field, model_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.graph import Graph
@@ -31,7 +31,6 @@ from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.normaliser import Normaliser
 from pgode.ode import Derivative, SolverConfig
-from pgode.ode.settings import check_method
 from pgode.windows import Batch
 
 
@@ -40,11 +39,6 @@ class SocialODEConfig(LatentConfig):
 
     width: int = Field(128, ge=1, description="width of the latent state and of every network")
     solver: SolverConfig = SolverConfig()
-
-    @model_validator(mode="after")
-    def _method_exists(self) -> "SocialODEConfig":
-        check_method(self.solver.method)
-        return self
 
 
 class Influence(nn.Module):
