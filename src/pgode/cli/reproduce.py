@@ -25,7 +25,8 @@ def reproduce(
     """Reproduce tables and figures of the paper, ours beside the published numbers.
 
     A grid of trainings that can be stopped at any moment and started again: finished ones are
-    kept, an interrupted one goes on where it was. Writes NAME.md, NAME.json and NAME.html.
+    kept, an interrupted one goes on where it was. Proteins are simulated first, which takes hours
+    and needs the extra "md". Writes NAME.md, NAME.json and NAME.html.
 
     Parameters
     ----------
@@ -36,17 +37,18 @@ def reproduce(
     show
         Print and write what is there so far; train nothing.
     datasets
-        Only these, such as springs,charged.
+        Only these, such as springs,charged or 5awl.
     models
         Only these, such as pgode,hope.
     seeds
         Trainings of each cell; the budget's own number if not given.
     jobs
-        Trainings at the same time; each gets its share of the cores.
+        Trainings, or simulations of a protein, at the same time; each training gets its share of
+        the cores.
     budget
         quick, paper, or smoke.
     per_length
-        Train one model per horizon, as the paper did, instead of one at 36 frames.
+        Train one model per horizon, as the paper did, instead of one at the longest.
     preset
         Use this preset for every PGODE row.
     engine

@@ -93,6 +93,7 @@ def simulate_protein(
     from pgode.files import writable_folder
     from pgode.molecules import Preparation
     from pgode.systems.protein import Settings, collect, collect_replicas, simulate_samples
+    from pgode.systems.protein.display import Bars
     from pgode.systems.simulation import whole
 
     io.check_output(output)
@@ -118,7 +119,7 @@ def simulate_protein(
     if implicit:
         console.print("No water, so no box: pressure has no meaning. For quick checks only.")
     folder = samples or output.with_suffix(".samples")
-    with _Bars(console) as bars:
+    with Bars(console) as bars:
         made = simulate_samples(source, settings, folder, jobs=jobs, engine=engine, display=bars)
     for ring in made.required_solvated()[0].rings:
         console.print(f"closed the ring: {ring}", highlight=False)
@@ -159,45 +160,3 @@ def _source(structure: Path | None, pdb_id: str | None, sequence: str | None) ->
         return protein.from_sequence(sequence)
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return protein.from_pdb_id(str(pdb_id), Path(home) / "pgode")
-
-
-class _Bars:
-    """A bar for the equilibration and one for the samples, with the time left."""
-
-    def __init__(self, console: Any) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(30),
-            TextColumn("{task.completed:.0f}/{task.total:.0f} {task.fields[unit]}"),
-            TimeRemainingColumn(elapsed_when_finished=True),
-            console=console,
-            speed_estimate_period=3600,
-        )
-        self._shown: dict[str, Any] = {}
-
-    def __enter__(self) -> "_Bars":
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bars.stop()
-
-    def solvating(self) -> None:
-        """The structure is being repaired and put into its solvent."""
-        self._show("solvating and minimising", 0, 1, "")
-
-    def equilibrating(self, atoms: int, done: float, total: float) -> None:
-        """`done` of `total` ps, with so many atoms."""
-        self._show("solvating and minimising", 1, 1, "")
-        self._show(f"equilibrating {atoms} atoms", done, total, "ps")
-
-    def sampling(self, finished: int, total: int) -> None:
-        """Samples that are there."""
-        self._show("simulating", finished, total, "samples")
-
-    def _show(self, what: str, done: float, total: float, unit: str) -> None:
-        if what not in self._shown:
-            self._shown[what] = self._bars.add_task(what, total=total, unit=unit)
-        self._bars.update(self._shown[what], completed=done)

@@ -1,4 +1,4 @@
-"""Every table and figure of the paper that Springs or Charged can fill, as data."""
+"""Every table and figure of the paper that particles and proteins can fill, as data."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -7,6 +7,7 @@ from pgode.experiments.published import ROWS
 
 Kind = Literal["errors", "cost", "curves", "pictures"]
 NAIVE = {"last-value": "last value", "constant-velocity": "constant velocity"}
+FLOOR = {"noise-floor": "noise floor"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Experiment:
     """A table or figure by name.
 
     `axis` is what a figure varies: ("condition", (3, 6, ...)) or ("model.prototypes", ...).
+    `published` is the paper's table with the numbers beside ours; the one of its own name, if any,
+    where it is empty.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Experiment:
     splits: tuple[str, ...] = ("test", "ood")
     variables: tuple[str, ...] = ("q", "v")
     axis: tuple[str, tuple[int, ...]] | None = field(default=None)
+    published: str = ""
 
 
 def _model(printed: str) -> Row:
@@ -51,6 +55,20 @@ def _variant(printed: str, **settings: Any) -> Row:
     """A variant of the model as the paper has it, since its published numbers stand beside it."""
     changed = tuple((f"model.{key}", value) for key, value in settings.items())
     return Row(printed, "pgode", "paper", changed, printed, variant=True)
+
+
+def _molecular(
+    name: str,
+    kind: Kind,
+    title: str,
+    datasets: tuple[str, ...],
+    rows: tuple[Row, ...],
+    horizons: tuple[int, ...] = (12, 24),
+    variables: tuple[str, ...] = ("qx", "qy", "qz"),
+    **others: Any,
+) -> Experiment:
+    """An experiment with the horizons and coordinates of the paper's molecular tables."""
+    return Experiment(name, kind, title, datasets, rows, horizons, variables=variables, **others)
 
 
 PGODE = Row("PGODE, `default` preset", "pgode", published="PGODE")
@@ -64,24 +82,44 @@ FURTHER = tuple(_model(name) for name in ("NRI", "AgentFormer", "I-GPODE"))
 EQUIVARIANT = tuple(_model(name) for name in ("EGNN", "EqMotion"))
 HOPE, SOCIAL = _model("HOPE"), _model("SocialODE")
 COORDINATES = ("qx", "qy", "vx", "vy")
+ABLATION = (
+    _variant("PGODE w/o O", gate="system"),
+    _variant("PGODE w/o ε", gate="object"),
+    _variant("PGODE w/o F", prototypes=1),
+    _variant("PGODE w/o D", disentangle=0.0),
+    PGODE_PAPER,
+)
+FURTHER_ABLATION = (
+    _variant("PGODE w. Single", dynamics="single"),
+    _variant("PGODE w. MLP", dynamics="mlp"),
+    PGODE_PAPER,
+)
+BACKBONES = (
+    _variant("PGODE w. GIN", backbone="gin"),
+    _variant("PGODE w. GraphSAGE", backbone="sage"),
+    _variant("PGODE w. GCN", backbone="gcn"),
+    PGODE_PAPER,
+)
+CONDITIONS = ("condition", (3, 6, 9, 12, 15))
+PROTOTYPES = ("model.prototypes", (2, 3, 4, 5, 6))
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.name: each
     for each in (
         Experiment("table1", "errors", "Main comparison", PARTICLES, (*RIVALS, *BOTH)),
-        Experiment(
-            "table3",
-            "errors",
-            "Ablation",
-            PARTICLES,
-            (
-                _variant("PGODE w/o O", gate="system"),
-                _variant("PGODE w/o ε", gate="object"),
-                _variant("PGODE w/o F", prototypes=1),
-                _variant("PGODE w/o D", disentangle=0.0),
-                PGODE_PAPER,
-            ),
+        _molecular(
+            *("table2", "errors", "Main comparison of proteins", ("5awl", "2n5c")),
+            (*RIVALS, *BOTH),
+        ),
+        _molecular(
+            *("table2-raw", "errors", "Main comparison of proteins, not superposed"),
+            *(("5awl-raw", "2n5c-raw"), (*RIVALS, *BOTH)),
+        ),
+        Experiment("table3", "errors", "Ablation", PARTICLES, ABLATION, horizons=(24,)),
+        _molecular(
+            *("table3-5awl", "errors", "Ablation on 5AWL", ("5awl",), ABLATION),
             horizons=(24,),
+            published="table3",
         ),
         Experiment(
             "table5", "errors", "NRI, AgentFormer and I-GPODE", PARTICLES, (*FURTHER, *BOTH)
@@ -103,22 +141,25 @@ EXPERIMENTS: dict[str, Experiment] = {
             *("table9", "errors", "Three times as many objects", ("springs-30",)),
             (SOCIAL, HOPE, *BOTH),
         ),
-        Experiment(
-            "table12",
-            "errors",
-            "Further ablation",
-            ("springs",),
-            (
-                _variant("PGODE w. Single", dynamics="single"),
-                _variant("PGODE w. MLP", dynamics="mlp"),
-                PGODE_PAPER,
-            ),
+        _molecular(
+            *("table11", "errors", "Ablation on 2N5C", ("2n5c",), ABLATION),
             horizons=(24,),
+        ),
+        Experiment(
+            *("table12", "errors", "Further ablation", ("springs",), FURTHER_ABLATION),
+            horizons=(24,),
+        ),
+        _molecular(
+            *("table12-5awl", "errors", "Further ablation on 5AWL", ("5awl",)),
+            FURTHER_ABLATION,
+            horizons=(24,),
+            published="table12",
         ),
         Experiment(
             *("table13", "errors", "PGODE-S, the sparse variant", ("springs",)),
             (SOCIAL, HOPE, PGODE_PAPER, _variant("PGODE-S", top=2)),
         ),
+        _molecular("table14", "errors", "Prototypes of three GNNs", ("5awl",), BACKBONES),
         Experiment(
             *("table15", "cost", "Training cost", PARTICLES),
             (*RIVALS[:6], FURTHER[2], HOPE, *FURTHER[:2], *EQUIVARIANT, *BOTH),
@@ -131,13 +172,25 @@ EXPERIMENTS: dict[str, Experiment] = {
             *("figure4-condition", "curves", "Error against the condition length", ("springs",)),
             (HOPE, PGODE_PAPER),
             horizons=(12, 24),
-            axis=("condition", (3, 6, 9, 12, 15)),
+            axis=CONDITIONS,
+        ),
+        _molecular(
+            *("figure4-condition-5awl", "curves", "Error against the condition length, 5AWL"),
+            *(("5awl",), (HOPE, PGODE_PAPER)),
+            variables=("q",),
+            axis=CONDITIONS,
         ),
         Experiment(
             *("figure4-prototypes", "curves", "Error and time against prototypes", PARTICLES),
             (PGODE_PAPER,),
             horizons=(12, 24, 36),
-            axis=("model.prototypes", (2, 3, 4, 5, 6)),
+            axis=PROTOTYPES,
+        ),
+        _molecular(
+            *("figure4-prototypes-5awl", "curves", "Error and time against prototypes, 5AWL"),
+            *(("5awl",), (PGODE_PAPER,)),
+            variables=("q",),
+            axis=PROTOTYPES,
         ),
     )
 }

@@ -8,12 +8,11 @@ from typing import Any
 
 from pgode.experiments.catalogue import NAIVE, Experiment
 from pgode.experiments.cost import cost_file
+from pgode.experiments.floor import Cell, add_gained, floor_row
 from pgode.experiments.plan import Choice, Entry, chosen_rate, entries, trained_for, trials
 from pgode.experiments.published import ROWS, PublishedTable, published_tables
+from pgode.experiments.regimes import regime_of
 from pgode.experiments.trials import read_result
-
-Cell = tuple[str, int, str]
-"""(split, horizon, variable) of an error."""
 
 
 def content(experiment: Experiment, choice: Choice, root: Path) -> dict[str, Any]:
@@ -31,8 +30,20 @@ def content(experiment: Experiment, choice: Choice, root: Path) -> dict[str, Any
     rows = [_row(entry, experiment, choice, root) for entry in entries(experiment)]
     if experiment.axis is None:
         for dataset in experiment.datasets:
-            rows += _naive_rows(dataset, experiment, choice, root)
-    return {**head, "cells": [list(cell) for cell in cells(experiment)], "rows": rows}
+            scored = _scored(dataset, experiment, choice, root)
+            rows += _naive_rows(dataset, scored, experiment)
+            floor = floor_row(dataset, scored, cells(experiment))
+            if floor is not None:
+                rows.append(floor)
+                add_gained([row for row in rows if row["dataset"] == dataset])
+    regime = regime_of(experiment.datasets[0])
+    return {
+        **head,
+        "trained_horizon": regime.horizon,
+        "digits": regime.digits,
+        "cells": [list(cell) for cell in cells(experiment)],
+        "rows": rows,
+    }
 
 
 def cells(experiment: Experiment) -> list[Cell]:
@@ -52,7 +63,7 @@ def _row(entry: Entry, experiment: Experiment, choice: Choice, root: Path) -> di
         for length, group in groups.items()
     }
     model, variant = ROWS.get(entry.row.published, ("", ""))
-    table = published_tables().get(experiment.name)
+    table = published_tables().get(experiment.published or experiment.name)
     used = [result for group in results.values() for result in group]
     return {
         "dataset": entry.dataset,
@@ -67,7 +78,11 @@ def _row(entry: Entry, experiment: Experiment, choice: Choice, root: Path) -> di
         "parameters": used[0]["parameters"] if used else None,
         "data_hash": used[0]["data_hash"] if used else None,
         "cells": [
-            _cell(cell, results.get(trained_for(cell[1], choice), []), entry, model, variant, table)
+            _cell(
+                cell,
+                results.get(trained_for(entry.dataset, cell[1], choice), []),
+                *(entry, model, variant, table),
+            )
             for cell in cells(experiment)
         ],
     }
@@ -101,22 +116,28 @@ def _published(
     return None if found is None else found.value * found.scale
 
 
-def _naive_rows(
+def _scored(
     dataset: str, experiment: Experiment, choice: Choice, root: Path
 ) -> list[dict[str, Any]]:
-    """The two that learn nothing; every scored trial of the data set holds their errors."""
+    """The finished trials of a data set."""
     groups = [
         trials(entry, experiment, choice, root) or {}
         for entry in entries(experiment)
         if entry.dataset == dataset
     ]
-    scored = [
+    return [
         found
         for lengths in groups
         for group in lengths.values()
         for trial in group
         if (found := read_result(trial, root)) is not None
     ]
+
+
+def _naive_rows(
+    dataset: str, scored: Sequence[dict[str, Any]], experiment: Experiment
+) -> list[dict[str, Any]]:
+    """The two that learn nothing; every scored trial of the data set holds their errors."""
     rows = []
     for name, label in NAIVE.items():
         values: list[dict[str, Any]] = []

@@ -1,12 +1,12 @@
 """The data sets of the paper's tables, made when they are first needed."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from pgode import io, systems
 from pgode.experiments.budgets import BUDGETS
+from pgode.experiments.locks import locked
+from pgode.experiments.molecular_data import PROTEINS, found_protein_file
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,12 @@ DATASETS = {
 
 
 def data_file(name: str, budget: str, root: Path) -> Path:
-    """The file of a data set at a budget's size; simulated with seed 0 if it is not there."""
+    """The file of a data set at a budget's size; simulated with seed 0 if it is not there.
+
+    A protein takes hours, so that one has to be there: see `make_protein_data`.
+    """
+    if name in PROTEINS:
+        return found_protein_file(name, budget, root)
     dataset, counts = DATASETS[name], BUDGETS[budget].counts
     path = root / "data" / f"{name}-{counts['train']}.nc"
     with locked(path):
@@ -41,21 +46,3 @@ def data_file(name: str, budget: str, root: Path) -> Path:
             )
             io.write(made, path)
     return path
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Only one process at a time is inside the block for this path; others wait.
-
-    The lock goes with the process that holds it, however that ends. Where the system has no such
-    locks (Windows) nobody waits: two grids must not share a folder there.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / f".{path.name}.lock").open("w") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield

@@ -8,10 +8,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 
+from pgode.errors import PgodeError
 from pgode.experiments.catalogue import Experiment
 from pgode.experiments.engines import ENGINES
+from pgode.experiments.molecular_data import PROTEINS, make_protein_data, protein_file
 from pgode.experiments.plan import Choice, entries, trials, tuning
+from pgode.experiments.regimes import CONDITION, regime_of
 from pgode.experiments.trials import Trial, read_result, run_folder
+from pgode.systems.protein.display import Bars
 
 
 def fill(
@@ -25,8 +29,9 @@ def fill(
 ) -> dict[str, str]:
     """Run every missing trial; returns the reasons of those that failed, by trial.
 
-    The short runs that choose learning rates come first. A finished trial is never run again,
-    whichever experiment it was run for.
+    Proteins that are needed are simulated first; a trial without its data is left out. Then come
+    the short runs that choose learning rates. A finished trial is never run again, whichever
+    experiment it was run for.
     """
     needed = [(entry, experiment) for experiment in experiments for entry in entries(experiment)]
     failures: dict[str, str] = {}
@@ -46,11 +51,33 @@ def _run(
 ) -> dict[str, str]:
     unique = list(dict.fromkeys(wanted))
     missing = [trial for trial in unique if read_result(trial, root) is None]
-    if not missing:
-        return {}
-    with GridDisplay(what, len(unique), len(unique) - len(missing), root, console) as display:
-        ENGINES[engine](missing, root, jobs, display)
-        return display.failures
+    done = len(unique) - len(missing)
+    without = _simulate(missing, root, jobs, engine, console)
+    ready = [trial for trial in missing if trial.dataset not in without]
+    if not ready:
+        return without
+    with GridDisplay(what, done + len(ready), done, root, console) as display:
+        ENGINES[engine](ready, root, jobs, display)
+        return without | display.failures
+
+
+def _simulate(
+    wanted: Sequence[Trial], root: Path, jobs: int, engine: str, console: Console
+) -> dict[str, str]:
+    """Make the proteins of trials that are not there; the reasons of failures, by data set."""
+    needed = {trial.dataset: trial.budget for trial in wanted if trial.dataset in PROTEINS}
+    failures: dict[str, str] = {}
+    for name, budget in needed.items():
+        if protein_file(name, budget, root).exists():
+            continue
+        console.print(f"making the data of {name}", highlight=False)
+        try:
+            with Bars(console) as bars:
+                make_protein_data(name, budget, root, jobs=jobs, engine=engine, display=bars)
+        except PgodeError as error:
+            failures[name] = str(error)
+            console.print(f"failed: {name}: {error}", style="red", highlight=False, soft_wrap=True)
+    return failures
 
 
 @dataclass
@@ -117,6 +144,7 @@ def describe(trial: Trial) -> str:
     words += [] if trial.preset == "default" else [trial.preset]
     words += [f"{key.removeprefix('model.')}={value}" for key, value in trial.settings]
     words += [f"rate {trial.rate:g}"] if trial.tuning else [f"seed {trial.seed}"]
-    words += [] if trial.condition == 12 else [f"condition {trial.condition}"]
-    words += [] if trial.horizon == 36 or trial.tuning else [f"horizon {trial.horizon}"]
+    words += [] if trial.condition == CONDITION else [f"condition {trial.condition}"]
+    usual = trial.tuning or trial.horizon == regime_of(trial.dataset).horizon
+    words += [] if usual else [f"horizon {trial.horizon}"]
     return " ".join(words)

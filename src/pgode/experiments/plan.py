@@ -7,6 +7,7 @@ from pathlib import Path
 from pgode.errors import InputError
 from pgode.experiments.budgets import BUDGETS, RATES, TUNING_HORIZON, Budget
 from pgode.experiments.catalogue import EXPERIMENTS, Experiment, Row
+from pgode.experiments.regimes import CONDITION, regime_of
 from pgode.experiments.trials import Trial, read_result
 
 
@@ -74,16 +75,16 @@ def entries(experiment: Experiment) -> list[Entry]:
 
 def tuning(entry: Entry, choice: Choice) -> list[Trial]:
     """The short runs whose validation errors choose the learning rate of an entry's model."""
-    budget = BUDGETS[choice.budget]
+    budget, fewer = BUDGETS[choice.budget], regime_of(entry.dataset).fewer
     # A variant has the rate of its model: nothing but the variant's own change should differ.
     settings = () if entry.row.variant else entry.row.settings
     return [
         Trial(
             *(entry.dataset, choice.budget, entry.row.model, entry.row.preset, settings),
-            epochs=budget.tuning_epochs,
+            epochs=fewer * budget.tuning_epochs,
             rate=rate,
             horizon=TUNING_HORIZON,
-            systems=budget.tuning_train,
+            systems=max(1, budget.tuning_train // fewer),
         )
         for rate in RATES
     ]
@@ -112,16 +113,17 @@ def trials(
     if rate is None:
         return None
     budget = BUDGETS[choice.budget]
-    lengths = experiment.horizons if choice.per_length else (36,)
+    longest = regime_of(entry.dataset).horizon
+    lengths = experiment.horizons if choice.per_length else (longest,)
     return {
         length: [_trial(entry, experiment, budget, rate, seed, length) for seed in _seeds(choice)]
         for length in lengths
     }
 
 
-def trained_for(horizon: int, choice: Choice) -> int:
+def trained_for(dataset: str, horizon: int, choice: Choice) -> int:
     """The trained horizon of the model that is scored at `horizon`."""
-    return horizon if choice.per_length else 36
+    return horizon if choice.per_length else regime_of(dataset).horizon
 
 
 def _seeds(choice: Choice) -> range:
@@ -131,7 +133,7 @@ def _seeds(choice: Choice) -> range:
 def _trial(
     entry: Entry, experiment: Experiment, budget: Budget, rate: float, seed: int, horizon: int
 ) -> Trial:
-    settings, condition = entry.row.settings, 12
+    settings, condition = entry.row.settings, CONDITION
     if experiment.axis is not None and entry.place is not None:
         if experiment.axis[0] == "condition":
             condition = entry.place
@@ -139,7 +141,7 @@ def _trial(
             settings = (*settings, (experiment.axis[0], entry.place))
     return Trial(
         *(entry.dataset, budget.name, entry.row.model, entry.row.preset, _ordinary(settings)),
-        epochs=budget.epochs,
+        epochs=regime_of(entry.dataset).fewer * budget.epochs,
         rate=rate,
         seed=seed,
         condition=condition,

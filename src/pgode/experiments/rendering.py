@@ -6,13 +6,18 @@ from typing import Any
 
 from rich.table import Table
 
-UNIT = 0.01
-"""Errors are printed in hundredths, as the paper prints them."""
+from pgode.experiments.catalogue import FLOOR
+
 WORSE = "▲"
 NAMES = {"test": "ID", "ood": "OOD"}
 LEGEND = (
-    "MSE x 1e-2 in scaled units; ours, then the paper's in brackets. Bold: the lowest of ours in "
-    f"a column. {WORSE}: ours is above the paper's. ±: standard deviation over seeds."
+    "MSE x 1e-{digits} in scaled units; ours, then the paper's in brackets. Bold: the lowest of "
+    f"ours in a column. {WORSE}: ours is above the paper's. ±: standard deviation over seeds."
+)
+GAINED = "gained of what can be"
+FLOOR_LEGEND = (
+    " Noise floor: the error that no forecast can avoid, from futures that begin in one state. "
+    f"{GAINED.capitalize()}: (last value - ours) / (last value - noise floor)."
 )
 
 Text = list[list[str]]
@@ -89,14 +94,21 @@ def _error_lines(content: dict[str, Any], dataset: str) -> tuple[list[str], Text
     axis = content["axis"]
     first = ["model"] if axis is None else ["model", axis.removeprefix("model.")]
     timed = axis == "model.prototypes"
-    lowest = [_lowest(row["cells"][number]["ours"] for row in rows) for number in range(len(cells))]
+    reached = [row["cells"] for row in rows if row["model"] not in FLOOR]
+    lowest = [_lowest(line[number]["ours"] for line in reached) for number in range(len(cells))]
+    unit = 10 ** -content["digits"]
     lines = []
     for row in rows:
         line = [row["label"], *([] if axis is None else [str(row["place"])])]
-        line += [_number(cell, low) for cell, low in zip(row["cells"], lowest, strict=True)]
+        line += [_number(cell, low, unit) for cell, low in zip(row["cells"], lowest, strict=True)]
         seconds = row.get("seconds_per_epoch")
         line += ([f"{seconds:.1f}" if seconds else "-"]) if timed else []
         lines.append(line)
+    lines += [
+        [f"{GAINED}: {row['label']}", *(_percent(cell["gained"]) for cell in row["cells"])]
+        for row in rows
+        if any("gained" in cell for cell in row["cells"])
+    ]
     return [*first, *heads, *(["s / epoch"] if timed else [])], lines
 
 
@@ -117,14 +129,18 @@ def _cost_lines(content: dict[str, Any], dataset: str) -> tuple[list[str], Text]
     return header, lines
 
 
-def _number(cell: dict[str, Any], lowest: float | None) -> str:
+def _number(cell: dict[str, Any], lowest: float | None, unit: float) -> str:
     ours, spread, published = cell["ours"], cell["spread"], cell["published"]
-    theirs = "" if published is None else f" ({published / UNIT:.3g})"
+    theirs = "" if published is None else f" ({published / unit:.3g})"
     if ours is None:
         return f"-{theirs}"
-    text = f"{ours / UNIT:.3g}" + ("" if spread is None else f" ± {spread / UNIT:.2g}")
+    text = f"{ours / unit:.3g}" + ("" if spread is None else f" ± {spread / unit:.2g}")
     text = f"**{text}**" if ours == lowest else text
     return text + theirs + (f" {WORSE}" if published is not None and ours > published else "")
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.0f} %"
 
 
 def _note(content: dict[str, Any]) -> str:
@@ -133,8 +149,13 @@ def _note(content: dict[str, Any]) -> str:
             "Seconds that an epoch of 1000 systems takes (batch 16, horizon 36), all models in "
             "turn in one process; the paper's were measured on an NVIDIA A40."
         )
-    trained = "one model per horizon" if content["per_length"] else "one model trained at 36"
-    return f"{LEGEND} Budget `{content['budget']}`, {trained}."
+    longest = content["trained_horizon"]
+    trained = (
+        "one model per horizon" if content["per_length"] else f"one model trained at {longest}"
+    )
+    floor = FLOOR_LEGEND if any(row["model"] in FLOOR for row in content["rows"]) else ""
+    legend = LEGEND.format(digits=content["digits"]) + floor
+    return f"{legend} Budget `{content['budget']}`, {trained}."
 
 
 def _lowest(values: Any) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from pgode.errors import InputError
 from pgode.experiments import drawing
@@ -21,7 +21,8 @@ from pgode.models.registry import model_class
 
 def overview() -> Table:
     """Everything there is to reproduce."""
-    table = Table("name", "what", "data sets", "rows", box=None, pad_edge=False)
+    name = Column("name", no_wrap=True)  # Names are typed again, so they are shown in full.
+    table = Table(name, "what", "data sets", "rows", box=None, pad_edge=False)
     for each in EXPERIMENTS.values():
         labels = ", ".join(row.label.replace("`", "") for row in each.rows)
         table.add_row(each.name, each.title, ", ".join(each.datasets), labels)

@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from pgode import __version__, io
-from pgode.experiments.datasets import data_file, locked
+from pgode.experiments.datasets import data_file
+from pgode.experiments.locks import locked
+from pgode.experiments.molecular_data import PROTEINS, replicas_file
+from pgode.experiments.regimes import CONDITION, regime_of
 from pgode.files import write_json
 from pgode.run import Run, resume, train
 from pgode.training.config import RunConfig, run_config
 from pgode.training.display import Display
 from pgode.trajectories import Trajectories
-
-SCORED = (12, 24, 36)
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Trial:
     epochs: int = 10
     rate: float = 1e-3
     seed: int = 0
-    condition: int = 12
+    condition: int = CONDITION
     horizon: int = 36
     systems: int = 0
 
@@ -65,7 +66,7 @@ class Trial:
             "window.condition": self.condition,
             "window.horizon": self.horizon,
             "training.batch": 16,
-            "training.curriculum": ((0.4, 12), (0.6, 24)),
+            "training.curriculum": regime_of(self.dataset).curriculum,
             "training.optimiser": "adamw",
             "training.epochs": self.epochs,
             "training.learning_rate": self.rate,
@@ -109,7 +110,7 @@ def run_trial(
         run = _trained(trial, data, root, threads, display)
         if run is None:
             return None
-        result = _scored(trial, run, data)
+        result = _scored(trial, run, data, _replicas(trial, root))
         write_json(result_file(trial, root), result)
         return result
 
@@ -131,7 +132,17 @@ def _trained(
     return train(data, folder, trial.config(threads), display=display, calibrated=False)
 
 
-def _scored(trial: Trial, run: Run, data: Trajectories) -> dict[str, Any]:
+def _replicas(trial: Trial, root: Path) -> Trajectories | None:
+    """Several futures of one state, where there are any that part where the condition ends."""
+    if trial.dataset not in PROTEINS or trial.condition != CONDITION:
+        return None
+    path = replicas_file(trial.dataset, trial.budget, root)
+    return io.read(path) if path.exists() else None
+
+
+def _scored(
+    trial: Trial, run: Run, data: Trajectories, replicas: Trajectories | None
+) -> dict[str, Any]:
     """What a table needs of a finished run, and what identifies it."""
     epochs = run.epochs
     best = min((float(row["val_mse"]) for row in epochs), default=None)
@@ -148,6 +159,8 @@ def _scored(trial: Trial, run: Run, data: Trajectories) -> dict[str, Any]:
     }
     if trial.tuning:
         return result
-    horizons = [h for h in SCORED if h <= trial.horizon] or [trial.horizon]
-    found = run.evaluate(data, horizons=horizons, samples=0)
-    return {**result, **{key: found[key] for key in ("mse", "naive", "energy_drift")}}
+    scored = regime_of(trial.dataset).scored
+    horizons = [h for h in scored if h <= trial.horizon] or [trial.horizon]
+    found = run.evaluate(data, horizons=horizons, samples=0, replicas=replicas)
+    kept = ("mse", "naive", "energy_drift", "noise_floor")
+    return {**result, **{key: found[key] for key in kept if key in found}}

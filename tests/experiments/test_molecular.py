@@ -1,0 +1,248 @@
+"""The paper's molecular tables: a tiny molecule in the place of a protein, trained for real."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.test_molecules import molecule, motion
+
+from pgode import io
+from pgode.cli.app import run_command
+from pgode.errors import InputError
+from pgode.evaluation.noise_floor import noise_floor
+from pgode.experiments import molecular_data
+from pgode.experiments.catalogue import EXPERIMENTS
+from pgode.experiments.content import content
+from pgode.experiments.datasets import data_file
+from pgode.experiments.engines import ENGINES
+from pgode.experiments.molecular_data import make_protein_data, protein_file, replicas_file
+from pgode.experiments.plan import Choice, entries, trials, tuning
+from pgode.experiments.rendering import markdown
+from pgode.experiments.trials import Trial, result_file, run_trial
+from pgode.files import write_json, write_text
+from pgode.molecules import Preparation, prepare
+from pgode.run import Run
+from pgode.systems.protein import from_sequence
+
+OPTIONS = ["--datasets", "5awl", "--models", "lstm,pgode", "--budget", "smoke"]
+FRAMES, FUTURES = 40, 3
+
+
+def in_this_process(wanted, root, jobs, watcher) -> None:
+    for trial in wanted:
+        run_trial(trial, root, 1)
+        watcher.finished(trial)
+
+
+def put_data(root: Path, name: str) -> None:
+    """A molecule of eight atoms that walks at random, and replicas of four of its conditions."""
+    clock, split = np.arange(FRAMES) * 0.2, ["train"] * 4 + ["val", "test", "test", "ood"]
+    positions = motion(len(split), FRAMES)
+    data = prepare(positions, clock, molecule(), Preparation(), {}, split=split)
+    io.write(data, protein_file(name, "smoke", root))
+    several = np.repeat(positions[4:], FUTURES, axis=0)
+    several[:, 12:] += np.random.default_rng(2).normal(0, 0.02, several[:, 12:].shape)
+    owner = [f"condition {k // FUTURES}" for k in range(len(several))]
+    parts = ["test"] * 2 * FUTURES + ["ood"] * 2 * FUTURES
+    said = {"replica_of": owner}
+    replicas = prepare(several, clock, molecule(), Preparation(), said, split=parts)
+    io.write(replicas, replicas_file(name, "smoke", root))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Two models on data that was put there before."""
+    root = tmp_path_factory.mktemp("molecular")
+    put_data(root, "5awl")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ENGINES, "local", in_this_process)
+        assert run_command(["reproduce", "table2", *OPTIONS, "-o", str(root)]) == 0
+    return root
+
+
+def rows(folder: Path) -> dict[str, dict]:
+    found = json.loads((folder / "table2.json").read_text())
+    assert found["cells"][4] == ["test", 24, "qy"]
+    return {row["label"]: row for row in found["rows"]}
+
+
+def test_every_row_of_a_molecular_table_is_there(folder):
+    found = rows(folder)
+    assert list(found) == [
+        "LSTM",
+        "PGODE, `paper` preset",
+        "PGODE, `default` preset",
+        "last value",
+        "constant velocity",
+        "noise floor",
+    ]
+    assert found["LSTM"]["cells"][4]["published"] == pytest.approx(4.442e-3)
+    assert found["PGODE, `default` preset"]["cells"][4]["published"] == pytest.approx(3.384e-3)
+    assert all(cell["ours"] > 0 for row in found.values() for cell in row["cells"])
+
+
+def test_the_floor_is_that_of_the_replicas_in_the_scale_of_the_run(folder):
+    replicas = io.read(replicas_file("5awl", "smoke", folder))
+    trained_on_all = [
+        found
+        for path in (folder / "results").glob("*.json")
+        if "noise_floor" in (found := json.loads(path.read_text()))
+    ]
+    assert len(trained_on_all) == 3
+    full = next(r for r in trained_on_all if r["trial"]["model"] == "lstm")
+    run = Run.open(folder / "runs" / Trial.from_json(full["trial"]).key)
+    expected = noise_floor(replicas, run.normaliser, 12, [12, 24])
+    assert full["noise_floor"] == expected
+    assert rows(folder)["noise floor"]["cells"][4]["ours"] == expected["mse"]["test"]["24"]["qy"]
+
+
+def test_what_pgode_gained_is_measured_from_the_last_value_to_the_floor(folder):
+    found = rows(folder)
+    for label in ("PGODE, `paper` preset", "PGODE, `default` preset"):
+        for ours, last, floor in zip(
+            *(found[name]["cells"] for name in (label, "last value", "noise floor")), strict=True
+        ):
+            share = (last["ours"] - ours["ours"]) / (last["ours"] - floor["ours"])
+            assert ours["gained"] == pytest.approx(share)
+    assert not any("gained" in cell for cell in found["LSTM"]["cells"])
+
+
+def test_floor_and_gain_are_in_every_form_of_the_table(folder, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run_command(["reproduce", "table2", *OPTIONS, "--show", "-o", str(folder)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    texts = [(folder / f"table2{suffix}").read_text() for suffix in (".md", ".html")]
+    for text in (*texts, shown):
+        assert "noise floor" in text and "%" in text
+        assert "gained of what can be: PGODE" in text
+    for text in texts:
+        assert "MSE x 1e-3" in text and "one model trained at 24" in text
+    cell = rows(folder)["LSTM"]["cells"][0]
+    assert f"{1000 * cell['ours']:.3g} (4.18)" in texts[0].replace("**", "")
+    line = next(line for line in texts[0].splitlines() if line.startswith("| noise floor"))
+    assert "**" not in line  # nobody reached it
+
+
+def test_the_list_shows_long_names_in_full(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run_command(["reproduce", "--list"]) == 0
+    shown = capsys.readouterr().out.split()
+    assert {name for name, each in EXPERIMENTS.items() if "5awl" in each.datasets} <= {*shown}
+
+
+def finish(experiment, choice: Choice, root: Path, **more) -> None:
+    """Results of every trial of an experiment, made up."""
+    for entry in entries(experiment):
+        for short in tuning(entry, choice):
+            write_json(result_file(short, root), {"trial": {"seed": 0}, "validation": short.rate})
+        for trial in (trials(entry, experiment, choice, root) or {})[24]:
+            errors = {
+                split: {str(h): dict.fromkeys(("q", "qx", "qy", "qz"), 2e-3) for h in (12, 24)}
+                for split in ("test", "ood")
+            }
+            result = {"trial": {"seed": 0}, "seconds_per_epoch": 1.0, "parameters": 1}
+            result |= {"data_hash": "", "mse": errors, "validation": 1.0}
+            result["naive"] = dict.fromkeys(("last-value", "constant-velocity"), errors)
+            write_json(result_file(trial, root), {**result, **more})
+
+
+@pytest.mark.parametrize(
+    "name, published",
+    [
+        ("table2-raw", None),
+        ("table3-5awl", 2.995e-3),
+        ("table11", 2.076e-3),
+        ("table12-5awl", 3.010e-3),
+        ("table14", 2.126e-3),
+        ("figure4-condition-5awl", None),
+        ("figure4-prototypes-5awl", None),
+    ],
+)
+def test_every_molecular_table_finds_its_published_numbers(name, published, tmp_path):
+    finish(EXPERIMENTS[name], Choice("quick"), tmp_path)
+    found = content(EXPERIMENTS[name], Choice("quick"), tmp_path)
+    first = found["rows"][0]["cells"][0]
+    assert first["ours"] == 2e-3
+    assert first["published"] == (published and pytest.approx(published))
+    assert "noise floor" not in markdown(found)  # there are no replicas
+
+
+def test_nothing_is_gained_where_the_floor_is_not_below_the_last_value(tmp_path):
+    table, choice = EXPERIMENTS["table3-5awl"], Choice("quick")
+    floor = {"test": {"24": {"qx": 1e-3, "qy": 3e-3}}}
+    finish(table, choice, tmp_path, noise_floor={"mse": floor})
+    cells = content(table, choice, tmp_path)["rows"][0]["cells"]
+    assert [cell["gained"] for cell in cells] == [0.0, *[None] * 5]
+
+
+def test_proteins_have_a_fifth_of_the_systems_and_five_times_the_epochs(tmp_path):
+    table, choice = EXPERIMENTS["table2"], Choice("quick")
+    entry = entries(table)[0]
+    finish(table, choice, tmp_path)
+    assert [(short.epochs, short.systems, short.horizon) for short in tuning(entry, choice)] == [
+        (20, 50, 12)
+    ] * 3
+    found = trials(entry, table, choice, tmp_path)
+    assert found is not None and list(found) == [24]
+    config = found[24][0].config(1)
+    assert (config.training.epochs, config.training.batch) == (50, 16)
+    assert config.training.curriculum == ((0.4, 12),)
+    assert (config.window.condition, config.window.horizon) == (12, 24)
+    each = trials(entry, table, Choice("quick", per_length=True), tmp_path)
+    assert each is not None and list(each) == [12, 24]
+
+
+def test_a_trial_does_not_simulate_a_protein(tmp_path):
+    with pytest.raises(InputError, match=r"5awl-200\.nc is not there.*pgode reproduce makes"):
+        data_file("5awl", "quick", tmp_path)
+
+
+@pytest.mark.parametrize(
+    "error, code, words",
+    [
+        (InputError("no water left"), 1, "failed: 5awl: no water left"),
+        (KeyboardInterrupt(), 130, "making the data of 5awl"),
+    ],
+)
+def test_the_grid_simulates_before_it_trains(error, code, words, tmp_path, monkeypatch, capsys):
+    asked = {}
+
+    def simulate(source, settings, folder, **how):
+        asked.update(source=source, settings=settings, folder=folder, **how)
+        raise error
+
+    monkeypatch.setattr(molecular_data.protein, "simulate_samples", simulate)
+    write_text(tmp_path / "data" / "5awl.pdb", from_sequence("GAG").pdb)
+    line = ["reproduce", "table2", "--datasets", "5awl", "--models", "lstm", "--jobs", "3"]
+    assert run_command([*line, "-o", str(tmp_path)]) == code
+    assert words in capsys.readouterr().out
+    assert not (tmp_path / "runs").exists()
+    settings = asked["settings"]
+    assert settings.counts == {"train": 200, "val": 50, "test": 50, "ood": 50}
+    assert (settings.frames, settings.replicas, settings.implicit) == (48, 4, False)
+    assert (settings.structure, settings.structure_hash) == ("5AWL", asked["source"].hash)
+    assert asked["folder"] == tmp_path / "data" / "5awl.samples"
+    assert (asked["jobs"], asked["engine"]) == (3, "local")
+    assert asked["display"] is not None
+
+
+def test_both_alignments_come_from_one_simulation(tmp_path, monkeypatch):
+    short = {"frames": 5, "frame_time": 0.04, "settle": 0.0, "equilibrate": 0.4, "separate": 0.04}
+    short |= {"implicit": True, "replicas": 2, "replicated": 1, "condition": 2, "horizon": 3}
+    monkeypatch.setattr(molecular_data, "WITHOUT_WATER", short)
+    write_text(tmp_path / "data" / "5awl.pdb", from_sequence("GG").pdb)
+    superposed = io.read(make_protein_data("5awl", "smoke", tmp_path, jobs=2))
+    kept = tmp_path / "data" / "5awl-smoke.samples"
+    before = {path: path.stat().st_mtime_ns for path in kept.glob("*.npz")}
+    assert len(before) == 1 + 4 + 10  # equilibrated, a start per split, samples
+    raw = io.read(make_protein_data("5awl-raw", "smoke", tmp_path))
+    assert {path: path.stat().st_mtime_ns for path in kept.glob("*.npz")} == before
+    assert superposed.split.tolist() == ["train"] * 4 + ["val", "val", "test", "test", "ood", "ood"]
+    np.testing.assert_allclose(superposed.states[:, :, 0], raw.states[:, :, 0], atol=1e-6)
+    assert np.abs(superposed.states - raw.states).max() > 1e-4
+    for name in ("5awl", "5awl-raw"):
+        assert io.read(replicas_file(name, "smoke", tmp_path)).systems == 6
+    path = protein_file("5awl", "smoke", tmp_path)
+    path.write_bytes(b"a user's own")
+    assert make_protein_data("5awl", "smoke", tmp_path).read_bytes() == b"a user's own"
