@@ -75,6 +75,7 @@ def test_every_row_of_a_molecular_table_is_there(folder):
         "PGODE, `default` preset",
         "last value",
         "constant velocity",
+        "mean of the condition",
         "noise floor",
     ]
     assert found["LSTM"]["cells"][4]["published"] == pytest.approx(4.442e-3)

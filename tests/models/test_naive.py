@@ -63,6 +63,11 @@ def test_last_value_goes_back_to_what_was_seen_of_each_feature():
     close(forecast("last-value", moving(hide((2, 0)))), [[1, 12]] * 3)
 
 
+def test_mean_value_is_the_mean_of_what_was_seen_of_each_feature():
+    close(forecast("mean-value", moving()), [[5 / 3, 11]] * 3)
+    close(forecast("mean-value", moving(hide((2, 0)))), [[0.5, 11]] * 3)
+
+
 def test_constant_velocity_moves_positions_by_the_named_velocity():
     # 12 per unit of time is 6 per frame.
     close(forecast("constant-velocity", moving()), [[10, 12], [16, 12], [31, 12]])

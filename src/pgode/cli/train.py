@@ -33,7 +33,7 @@ def train(
     output
         New run folder.
     model
-        pgode, last-value or constant-velocity.
+        One of those that pgode models lists.
     preset
         default (what measured better) or paper (the published model, as far as a setting can).
     horizon

@@ -18,6 +18,8 @@ from pgode.trajectories import Trajectories
 from pgode.windows import Windows
 
 NAIVE = ("last-value", "constant-velocity")
+WITHOUT_VELOCITIES = ("mean-value",)
+"""Naive models of data whose velocities are not known, where objects may only jitter."""
 
 
 def evaluate(
@@ -40,12 +42,12 @@ def evaluate(
         "seed": seed,
         "data_hash": data.hash,
         "mse": {},
-        "naive": {name: {} for name in NAIVE},
+        "naive": {name: {} for name in naive_models(normaliser)},
         "skill": {},
         "crps": {},
         "coverage": {str(level): {} for level in LEVELS},
         "energy_drift": {},
-        "curve": {name: {} for name in ("model", *NAIVE)},
+        "curve": {name: {} for name in ("model", *naive_models(normaliser))},
         "curve_low": {},
         "curve_high": {},
         "seconds": 0.0,
@@ -63,6 +65,11 @@ def evaluate(
         result["evaluations"] = ours.evaluations
     result["energy_drift"] = result["energy_drift"] or None
     return result
+
+
+def naive_models(normaliser: Normaliser) -> tuple[str, ...]:
+    """The models that learn nothing and stand beside every other one on this data."""
+    return NAIVE if normaliser.velocities else (*NAIVE, *WITHOUT_VELOCITIES)
 
 
 def check_horizons(
@@ -94,7 +101,7 @@ def _add_errors(
     result["curve"]["model"][split] = _curves(frames, np.mean)
     result["curve_low"][split] = _curves(frames, lambda values: np.quantile(values, 0.1))
     result["curve_high"][split] = _curves(frames, lambda values: np.quantile(values, 0.9))
-    for name in NAIVE:
+    for name in naive_models(normaliser):
         naive = predict(build_model(name, model_config(name, {}), normaliser), windows)
         result["naive"][name][split] = error_by_horizon(naive, normaliser, horizons)
         result["curve"][name][split] = _curves(error_by_frame(naive, normaliser), np.mean)

@@ -6,7 +6,11 @@ from typing import Any, Literal
 from pgode.experiments.published import ROWS
 
 Kind = Literal["errors", "cost", "curves", "pictures"]
-NAIVE = {"last-value": "last value", "constant-velocity": "constant velocity"}
+NAIVE = {
+    "last-value": "last value",
+    "constant-velocity": "constant velocity",
+    "mean-value": "mean of the condition",
+}
 FLOOR = {"noise-floor": "noise floor"}
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from pgode.evaluation.evaluate import NAIVE as USUAL
 from pgode.experiments.catalogue import NAIVE, Experiment
 from pgode.experiments.cost import cost_file
 from pgode.experiments.floor import Cell, add_gained, floor_row
@@ -137,13 +138,19 @@ def _scored(
 def _naive_rows(
     dataset: str, scored: Sequence[dict[str, Any]], experiment: Experiment
 ) -> list[dict[str, Any]]:
-    """The two that learn nothing; every scored trial of the data set holds their errors."""
+    """Those that learn nothing; every scored trial of the data set holds their errors."""
     rows = []
+    there = {name for result in scored for name in result["naive"]}
     for name, label in NAIVE.items():
+        if name not in there and name not in USUAL:
+            continue
         values: list[dict[str, Any]] = []
         for split, horizon, variable in cells(experiment):
-            there = (r["naive"][name][split].get(str(horizon), {}).get(variable) for r in scored)
-            ours = next((value for value in there if value is not None), None)
+            found = (
+                r["naive"].get(name, {}).get(split, {}).get(str(horizon), {}).get(variable)
+                for r in scored
+            )
+            ours = next((value for value in found if value is not None), None)
             values.append({"ours": ours, "spread": None, "published": None})
         rows.append({"dataset": dataset, "label": label, "model": name, "cells": values})
     return rows

@@ -36,6 +36,22 @@ class LastValue(Forecaster):
         return Forecast(mean, mean.expand(samples, *mean.shape))
 
 
+class MeanValue(LastValue):
+    """Every feature is what it was on average over the condition.
+
+    Where objects jitter about a place, as atoms do, no single frame is as good a guess.
+    """
+
+    def forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
+    ) -> Forecast:
+        """Repeat the mean of the observed values at every time."""
+        seen = batch.observed.to(batch.states.dtype)
+        value = (batch.states * seen).sum(1) / seen.sum(1).clamp(min=1)
+        mean = value.unsqueeze(1).expand(-1, times.shape[1], -1)
+        return Forecast(mean, mean.expand(samples, *mean.shape))
+
+
 class ConstantVelocity(LastValue):
     """Positions move on with the last velocity; everything else keeps its last value.
 

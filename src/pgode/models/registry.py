@@ -24,6 +24,7 @@ MODELS: dict[str, str] = {
     "eqmotion": "pgode.models.eqmotion:EqMotion",
     "last-value": "pgode.models.naive:LastValue",
     "constant-velocity": "pgode.models.naive:ConstantVelocity",
+    "mean-value": "pgode.models.naive:MeanValue",
 }
 
 ABOUT: dict[str, tuple[str, str]] = {
@@ -42,6 +43,7 @@ ABOUT: dict[str, tuple[str, str]] = {
     "eqmotion": ("equivariant, all frames at once", "Xu et al., CVPR 2023"),
     "last-value": ("every feature keeps its last value", ""),
     "constant-velocity": ("positions go on as they went", ""),
+    "mean-value": ("every feature is its mean over the condition", ""),
 }
 """What each model is, and where it comes from."""
 

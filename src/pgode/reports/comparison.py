@@ -112,7 +112,12 @@ def split_name(split: str) -> str:
 
 def model_name(model: str) -> str:
     """A model in words."""
-    return {"last-value": "last value", REFERENCE: "constant velocity"}.get(model, model)
+    names = {
+        "last-value": "last value",
+        REFERENCE: "constant velocity",
+        "mean-value": "mean of the condition",
+    }
+    return names.get(model, model)
 
 
 def against(ratio: float, other: str) -> str:

@@ -12,7 +12,7 @@ from pgode.reports.charts import Chart, Series, draw, legend
 from pgode.reports.comparison import REFERENCE, model_name, split_name
 from pgode.reports.numbers import finite, significant
 
-KINDS = {"last-value": "last-value", REFERENCE: "constant-velocity"}
+KINDS = {"last-value": "last-value", REFERENCE: "constant-velocity", "mean-value": "mean-value"}
 """Classes of the lines; the model's own is "own"."""
 
 
