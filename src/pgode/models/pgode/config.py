@@ -44,6 +44,9 @@ class PGODEConfig(LatentConfig):
     encoder_relation: bool = Field(
         True, description="encoders see a relation network's sum over each observation's neighbours"
     )
+    system_mean: bool = Field(
+        True, description="g is ten times the mean over objects: for ten, the paper's sum"
+    )
     coupling: bool = Field(
         True, description="with kinematics: a pull along the line to each neighbour, too"
     )
@@ -84,6 +87,7 @@ PRESETS: dict[str, dict[str, Any]] = {
             "encoder_share": False,
             "encoder_rates": False,
             "encoder_relation": False,
+            "system_mean": False,
             "strength": False,
             "coupling": False,
             "parameters": 0.01,

@@ -21,6 +21,9 @@ from pgode.normaliser import Normaliser
 from pgode.ode import Solution
 from pgode.windows import Batch
 
+PAPER_OBJECTS = 10
+"""Objects of a system in most of the paper's tables."""
+
 
 class PGODE(Forecaster):
     """Prototypical graph ODE with disentangled object and system contexts."""
@@ -89,10 +92,17 @@ class PGODE(Forecaster):
         return Forecast(mean, stacked, found, solution.evaluations)
 
     def encode(self, batch: Batch) -> Contexts:
-        """Object contexts u_i and system contexts g = sum_i u'_i, from two encoders (Eq. 2-5)."""
+        """Object contexts u_i and system contexts g = sum_i u'_i, from two encoders (Eq. 2-5).
+
+        With `system_mean` g does not grow with the number of objects: a sum over a thousand would
+        be far from anything the networks behind it start for.
+        """
         individual = self.object_encoder(batch)
         parts = self.system_encoder(batch)
         system = parts.new_zeros(batch.systems, parts.shape[1]).index_add(0, batch.system, parts)
+        if self.config.system_mean:
+            objects = torch.bincount(batch.system, minlength=batch.systems)
+            system = system * (PAPER_OBJECTS / objects).to(system).unsqueeze(1)
         contexts = Contexts(individual, system)
         return contexts if self.measure is None else self.measure(contexts, batch)
 

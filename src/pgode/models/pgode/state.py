@@ -16,7 +16,8 @@ from pgode.normaliser import Normaliser
 from pgode.windows import Batch
 
 SMALL = 0.01
-"""The acceleration starts this much smaller: untrained, objects keep their velocities."""
+"""What changes a state starts this much smaller: untrained, objects keep their velocities, and
+features that are decoded as a change keep their values."""
 
 Derivative = Callable[[Tensor, Tensor], Tensor]
 
@@ -31,7 +32,7 @@ class Latent(nn.Module):
         super().__init__()
         self.recovery, self.anchor = config.recovery, config.anchor
         self.inputs = config.width
-        self.decoder = FeedForward(config.width, config.width, len(normaliser.features))
+        self.decoder = _decoder(config, len(normaliser.features))
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -82,9 +83,7 @@ class Kinematic(nn.Module):
         with torch.no_grad():
             self.acceleration.weight.mul_(SMALL)
         self.coupling = Coupling(config) if config.coupling else None
-        self.decoder = (
-            FeedForward(config.width, config.width, len(self.others)) if self.others else None
-        )
+        self.decoder = _decoder(config, len(self.others)) if self.others else None
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -127,3 +126,13 @@ class Kinematic(nn.Module):
         order = [*self.positions, *self.velocities, *self.others]
         place = torch.tensor(order, device=states.device).argsort()
         return torch.cat(parts, dim=-1)[..., place].transpose(0, 1)
+
+
+def _decoder(config: PGODEConfig, features: int) -> FeedForward:
+    """From z to features, or to their change since the last observation."""
+    made = FeedForward(config.width, config.width, features)
+    if config.anchor:
+        with torch.no_grad():
+            for parameter in made.second.parameters():
+                parameter.mul_(SMALL)
+    return made
