@@ -45,9 +45,6 @@ READING = """## How to read this
 - The `paper` preset was trained with batch 16 and learning rate 1e-3, because the paper's batch of
   256 gives four steps an epoch. It keeps a layer norm before each attention, without which the
   scores of Eq. 3, bounded by no softmax, learn more slowly.
-- The runs of the `paper` preset and on Charged were made before posteriors started narrow
-  (`model.start`), and on Charged before pulls and measured strengths: the same commands now give
-  other numbers.
 - One seed, one data set each: differences of a few per cent between rows mean nothing.
 """
 

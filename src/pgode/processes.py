@@ -59,6 +59,10 @@ def run_tasks(tasks: Iterable[Task], jobs: int, threads: int, watch: Watch, fini
                 elif not (stop and process.returncode == STOPPED):
                     finish(task, _last_words(task.log))
             if stop:
+                print(
+                    "Stopping: what is running saves its work first; interrupt again to stop now.",
+                    file=sys.stderr,
+                )
                 raise KeyboardInterrupt
 
 

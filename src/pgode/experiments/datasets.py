@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pgode import io, systems
 from pgode.experiments.budgets import BUDGETS
-from pgode.experiments.locks import locked
 from pgode.experiments.molecular_data import PROTEINS, found_protein_file
+from pgode.locks import locked
 
 
 @dataclass(frozen=True)

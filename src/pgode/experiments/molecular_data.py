@@ -11,7 +11,7 @@ from typing import Any
 from pgode import io
 from pgode.errors import InputError
 from pgode.experiments.budgets import BUDGETS
-from pgode.experiments.locks import locked
+from pgode.locks import locked
 from pgode.molecules import Alignment, Preparation
 from pgode.systems import protein
 from pgode.systems.protein.generate import Display
@@ -37,7 +37,7 @@ IN_WATER: dict[str, Any] = {"replicas": 4}
 WITHOUT_WATER: dict[str, Any] = {
     "implicit": True,
     "frames": 40,
-    "frame_time": 0.05,
+    "frame_time": 0.048,
     "settle": 0.2,
     "equilibrate": 2.0,
     "separate": 0.4,

@@ -11,10 +11,10 @@ import numpy as np
 
 from pgode import __version__, io
 from pgode.experiments.datasets import data_file
-from pgode.experiments.locks import locked
 from pgode.experiments.molecular_data import PROTEINS, replicas_file
 from pgode.experiments.regimes import CONDITION, regime_of
 from pgode.files import write_json
+from pgode.locks import locked
 from pgode.run import Run, resume, train
 from pgode.training.config import RunConfig, run_config
 from pgode.training.display import Display

@@ -88,7 +88,7 @@ def test_the_same_settings_give_the_same_numbers_whatever_the_jobs_and_stops(fol
         shutil.copy(folder / name, samples.folder)
     solvated, _ = samples.required_solvated()
     stopped = StopRequest()
-    branch = SMALL.branches()[0]
+    branch = next(each for each in SMALL.branches() if each.split == "train")
     sampler = Sampler(solvated, SMALL)
     keep = Samples.keep
 
@@ -190,6 +190,43 @@ def test_in_water_there_is_a_box_and_a_pressure(tmp_path):
     assert np.abs(np.diff(data.states, axis=2)).max() < 0.3
 
 
+def test_samples_with_replicas_are_spread_over_the_split_and_their_branches_come_first():
+    settings = replace(SMALL, train=60, test=50, ood=8, branch=25, replicas=2, replicated=10)
+    assert settings.replicated_of("test") == tuple(range(0, 50, 5))
+    assert settings.replicated_of("ood") == tuple(range(8))
+    assert settings.replicated_of("train") == ()
+    assert [settings.replicas_of("test", k) for k in (0, 1, 5)] == [2, 0, 2]
+    names = [branch.name for branch in settings.branches()]
+    assert set(names[:2]) == {"test-0000", "test-0025"} and len(names) == 7
+
+
+def test_out_of_distribution_is_so_without_pressure_too():
+    for index in range(200):
+        drawn = SMALL.ranges.draw(SMALL.stream("ood", index), ood=True)
+        assert not SMALL.ranges.inside(drawn)
+
+
+def test_one_folder_is_for_one_command_at_a_time(folder):
+    import fcntl
+
+    with (folder / ".simulating.lock").open("w") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match="another command is simulating in"):
+            simulate_samples(SOURCE, SMALL, folder)
+
+
+def test_samples_of_another_version_are_refused(folder, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    settings = json.loads((copy / "settings.json").read_text())
+    (copy / "settings.json").write_text(json.dumps({**settings, "openmm": "8.0"}))
+    with pytest.raises(InputError, match=r"another simulation: openmm 8\.0 \(now "):
+        simulate_samples(SOURCE, SMALL, copy)
+    (copy / "settings.json").write_text("{")
+    with pytest.raises(InputError, match=r"cannot read .*settings\.json"):
+        simulate_samples(SOURCE, SMALL, copy)
+
+
 def test_a_jump_by_box_vectors_is_undone():
     box = np.array([[3.0, 0, 0], [1.0, 2.8, 0], [1.0, 0.9, 2.5]])
     before = np.random.default_rng(0).normal(size=(5, 3))
@@ -205,7 +242,10 @@ def test_a_jump_by_box_vectors_is_undone():
         ({"frames": 1}, "frames is 1"),
         ({"frame_time": 0.0}, "frame_time is 0.0"),
         ({"seed": -1}, "seed is -1"),
+        ({"frame_time": 0.05}, "frame_time is 0.05 ps.*Use 0.048"),
+        ({"equilibrate": -1.0}, "equilibrate is -1.0"),
         ({"replicas": 1, "condition": 12, "frames": 12}, "replicas part after 12 frames"),
+        ({"replicas": 1, "condition": 2, "horizon": 9}, "at least two futures"),
     ],
 )
 def test_settings_that_make_no_data_set_are_refused(change, message):

@@ -13,6 +13,7 @@ from pgode.systems.protein import Settings, Source, from_file, from_pdb_id, from
 from pgode.systems.protein.forces import solvate
 from pgode.systems.protein.peptide import peptide_pdb
 from pgode.systems.protein.rings import ring_templates, rings_of
+from pgode.systems.protein.sampler import Sampler
 from pgode.systems.protein.structure import repaired
 
 LINK = "LINK         N   GLY A   1                 CG  ASP A   5     1555   1555  1.33  \n"
@@ -47,9 +48,9 @@ def test_a_peptide_has_the_bonds_and_angles_of_proteins():
 
 
 def test_a_peptide_is_left_handed_amino_acids_after_repair():
-    topology, positions, _ = repaired(from_sequence("GAY"), open_ring=False)
-    place = np.array(positions.value_in_unit(unit.nanometer))
-    for residue in list(topology.residues())[1:]:
+    whole = repaired(from_sequence("GAY"), open_ring=False)
+    place = np.array(whole.positions.value_in_unit(unit.nanometer))
+    for residue in list(whole.topology.residues())[1:]:
         at = {atom.name: place[atom.index] for atom in residue.atoms()}
         handed = np.linalg.det([at[name] - at["CA"] for name in ("N", "C", "CB")])
         assert handed > 0
@@ -72,6 +73,25 @@ def test_missing_atoms_and_hydrogens_are_added_and_everything_else_removed():
     assert "HOH" not in molecule.pdb
     assert molecule.alpha.sum() == 3 and molecule.hydrogen.sum() == 19
     assert molecule.mass.sum() == pytest.approx(309.3, abs=0.2)  # Gly-Ala-Tyr
+
+
+def test_what_was_mended_is_said():
+    zinc = "HETATM  900 ZN    ZN A 900       9.000   9.000   9.000  1.00  0.00          ZN  \n"
+    text = peptide_pdb("GAG").replace("ALA", "SEP").replace("TER\n", f"TER\n{zinc}")
+    words = repaired(Source("mended", text), open_ring=False).repairs
+    assert words == ("replaced SEP 2 by SER", "removed ZN 900", "added 3 missing heavy atoms")
+    assert repaired(from_sequence("GG"), open_ring=False).repairs == (
+        "added 1 missing heavy atoms",
+    )
+
+
+def test_atoms_on_top_of_each_other_are_an_error_in_words():
+    chain = peptide_pdb("GG").replace("TER\nEND\n", "TER\n")
+    again = "\n".join(x for x in chain.splitlines() if x.startswith("ATOM")).replace(" A ", " B ")
+    source = Source("overlapping", f"{chain}{again}\nTER\nEND\n")
+    settings = bare(source, equilibrate=0.4)
+    with pytest.raises(InputError, match=r"OpenMM gave up|cannot be repaired"):
+        Sampler(solvate(source, settings), settings).equilibrated()
 
 
 def test_a_ring_stays_closed_unless_it_is_to_be_opened():

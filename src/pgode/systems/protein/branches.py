@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pgode.errors import InputError, PgodeError
 from pgode.processes import PAUSE, Task, run_tasks
@@ -11,6 +11,9 @@ from pgode.signals import StopRequest, stop_on_signal
 from pgode.systems.protein.sampler import Sample, Sampler, State
 from pgode.systems.protein.samples import Samples
 from pgode.systems.protein.settings import Branch
+
+BEGIN = -1
+"""Stands for the number of a sample while a branch separates from the others."""
 
 Watch = Callable[[], None]
 Engine = Callable[[Path, Sequence[Branch], int, Watch], list[str]]
@@ -94,20 +97,24 @@ def run_ray(folder: Path, branches: Sequence[Branch], jobs: int, watch: Watch) -
                 actor = actor_type.remote(solvated, samples.settings)
                 start = samples.start_of(branch)
                 if start is None:
-                    start = cast(State, ray.get(actor.begin.remote(equilibrated, branch)))
-                    samples.keep_start(branch, start)
-                go_on(actor, branch, branch.first, start)
+                    pending[actor.begin.remote(equilibrated, branch)] = (actor, branch, BEGIN)
+                else:
+                    go_on(actor, branch, branch.first, start)
             watch()
             done, _ = ray.wait(list(pending), timeout=PAUSE)
             for reference in done:
                 actor, branch, index = pending.pop(reference)
                 try:
-                    sample = ray.get(reference)
+                    made = ray.get(reference)
                 except (PgodeError, ray.exceptions.RayError) as error:
                     failures.append(f"{branch.name}: {str(error).strip().splitlines()[-1]}")
                     continue
-                samples.keep(branch.split, index, sample)
-                go_on(actor, branch, index + 1, sample.end)
+                if isinstance(made, State):
+                    samples.keep_start(branch, made)
+                    go_on(actor, branch, branch.first, made)
+                else:
+                    samples.keep(branch.split, index, made)
+                    go_on(actor, branch, index + 1, made.end)
         for reference in pending:
             ray.cancel(reference)
         if stop:

@@ -15,10 +15,10 @@ from pgode.errors import InputError
 from pgode.molecules import Molecule
 from pgode.systems.protein.rings import Ring, ring_templates
 from pgode.systems.protein.settings import Settings
-from pgode.systems.protein.structure import Source, openmm_part, repaired
+from pgode.systems.protein.structure import Source, openmm_errors, openmm_part, repaired
 
 PADDING = CUTOFF = 0.8
-"""Water around the molecule, and reach of direct forces (nm)."""
+"""Water between the molecule and its periodic copies, and reach of direct forces (nm)."""
 LEAST_WIDTH = 2.6
 """A dodecahedron this wide (nm) is higher than twice that reach, also when it shrinks a little."""
 HYDROGEN_MASS = 3.0
@@ -36,6 +36,7 @@ class Solvated:
     box: np.ndarray | None
     molecule: Molecule
     rings: tuple[Ring, ...]
+    repairs: tuple[str, ...] = ()
 
     @property
     def atoms(self) -> int:
@@ -46,16 +47,16 @@ class Solvated:
 def solvate(source: Source, settings: Settings) -> Solvated:
     """Repair, solvate and parameterise a structure."""
     openmm_part("openmm", "System")
-    with _repeatable(settings.seed):
+    with _repeatable(settings.seed), openmm_errors(f"solvating {source.name}"):
         return _solvate(source, settings)
 
 
 def _solvate(source: Source, settings: Settings) -> Solvated:
     from openmm import XmlSerializer, app, unit
 
-    topology, positions, rings = repaired(source, open_ring=settings.open_ring)
-    field = _force_field(rings, implicit=settings.implicit)
-    modeller = app.Modeller(topology, positions)
+    whole = repaired(source, open_ring=settings.open_ring)
+    field = _force_field(whole.rings, implicit=settings.implicit)
+    modeller = app.Modeller(whole.topology, whole.positions)
     common = {"constraints": app.HBonds, "hydrogenMass": HYDROGEN_MASS * unit.dalton}
     try:
         if settings.implicit:
@@ -79,7 +80,12 @@ def _solvate(source: Source, settings: Settings) -> Solvated:
     box = None if settings.implicit else np.array(vectors.value_in_unit(unit.nanometer))
     place = np.array(modeller.positions.value_in_unit(unit.nanometer))
     return Solvated(
-        XmlSerializer.serialize(system), place, box, _molecule(modeller.topology, place), rings
+        XmlSerializer.serialize(system),
+        place,
+        box,
+        _molecule(modeller.topology, place),
+        whole.rings,
+        whole.repairs,
     )
 
 

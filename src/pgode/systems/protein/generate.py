@@ -6,19 +6,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from pgode.errors import InputError
+from pgode.locks import only_one
 from pgode.molecules import Molecule, Preparation, prepare
-from pgode.systems.protein.branches import ENGINES, missing
+from pgode.systems.protein.branches import ENGINES, Engine, missing
 from pgode.systems.protein.forces import solvate
 from pgode.systems.protein.sampler import Sampler
 from pgode.systems.protein.samples import Samples
-from pgode.systems.protein.settings import UNITS, Settings
-from pgode.systems.protein.structure import Source
+from pgode.systems.protein.settings import UNITS, VERSION, Settings
+from pgode.systems.protein.structure import Source, openmm_errors
 from pgode.systems.simulation import known
 from pgode.trajectories import Trajectories
 
 GENERATOR = "pgode.systems.protein"
-VERSION = "1"
-"""Version of the numbers, not of the library: raised whenever the same seed gives other values."""
 
 
 class Display(Protocol):
@@ -50,8 +49,21 @@ def simulate_samples(
     run = ENGINES[known("engine", engine, ENGINES)]
     samples = Samples(folder)
     samples.claim(settings, source)
+    with only_one(folder / "simulating", f"another command is simulating in {folder}"):
+        return _simulate(source, settings, samples, run, jobs, display)
+
+
+def _simulate(
+    source: Source,
+    settings: Settings,
+    samples: Samples,
+    run: Engine,
+    jobs: int,
+    display: Display | None,
+) -> Samples:
     if samples.solvated() is None:
         _equilibrate(source, settings, samples, display)
+    folder = samples.folder
     total = sum(settings.counts.values())
 
     def watch() -> None:
@@ -85,7 +97,8 @@ def _equilibrate(
         if display is not None:
             display.equilibrating(len(solvated.positions), done, settings.equilibrate)
 
-    state = Sampler(solvated, settings, tick).equilibrated()
+    with openmm_errors(f"the equilibration of {source.name}"):
+        state = Sampler(solvated, settings, tick).equilibrated()
     samples.keep_solvated(solvated, state)
 
 
@@ -115,7 +128,7 @@ def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories
     last = settings.condition + settings.horizon
     frames, owner, parameters, split = [], [], [], []
     for name in ("test", "ood"):
-        for index in range(min(settings.replicated, settings.counts[name])):
+        for index in settings.replicated_of(name):
             sample = samples.sample(name, index)
             past, itself = sample.frames[: settings.condition], sample.frames[:last]
             futures = [np.concatenate([past, future]) for future in sample.replicas]
@@ -153,7 +166,9 @@ def _said(samples: Samples) -> dict[str, object]:
         "force_field": "amber14",
         "solvent": solvent,
         "atoms_with_solvent": len(solvated.positions),
+        "repairs": list(solvated.repairs),
         "rings": [str(ring) for ring in solvated.rings],
+        "openmm": samples.versions()["openmm"],
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.systems.protein.forces import Solvated
-from pgode.systems.protein.settings import RANGES, STREAM, Settings
+from pgode.systems.protein.settings import RANGES, Settings
 
 MIDDLE = {name: sum(bounds) / 2 for name, bounds in RANGES.inner.items()}
 """Parameters before a sample has its own."""
@@ -73,7 +73,7 @@ class Sampler:
 
     def equilibrated(self) -> State:
         """The solvated molecule, minimised and run at the middle of the parameter ranges."""
-        stream = np.random.default_rng(np.random.SeedSequence((self._settings.seed, STREAM)))
+        stream = self._settings.equilibration_stream()
         box = np.eye(3) if self._solvated.box is None else self._solvated.box
         self._place(State(self._solvated.positions, box))
         self._openmm.LocalEnergyMinimizer.minimize(self._context)
@@ -95,8 +95,8 @@ class Sampler:
         """Set a sample's parameters, let the molecule settle, and record its frames."""
         settings = self._settings
         stream = settings.stream(split, index)
-        values = RANGES.draw(stream, ood=split == "ood")
-        parameters = dict(zip(RANGES.names, values, strict=True))
+        values = settings.ranges.draw(stream, ood=split == "ood")
+        parameters = {**MIDDLE, **dict(zip(settings.parameters, values, strict=True))}
         self._begin(start, parameters, stream)
         self._run(settings.steps(settings.settle))
         replicas = settings.replicas_of(split, index)
@@ -177,7 +177,7 @@ class Sampler:
     def _molecule(self, before: Float[np.ndarray, "atom 3"] | None) -> np.ndarray:
         """The molecule's atoms; whole, and not moved by a box length since the frame before.
 
-        The barostat puts the centre of every molecule back into the box when it changes it.
+        Some versions of the barostat put a molecule back into the box when they change it.
         """
         state = self._context.getState(positions=True)
         place = np.array(state.getPositions(asNumpy=True)._value[: self._solvated.atoms])

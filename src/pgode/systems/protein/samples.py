@@ -4,7 +4,8 @@ import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from pgode.molecules import Molecule
 from pgode.systems.protein.forces import Solvated
 from pgode.systems.protein.rings import Ring
 from pgode.systems.protein.sampler import Sample, State
-from pgode.systems.protein.settings import Branch, Settings
+from pgode.systems.protein.settings import VERSION, Branch, Settings
 from pgode.systems.protein.structure import Source
 
 
@@ -29,11 +30,12 @@ class Samples:
     def claim(self, settings: Settings, source: Source) -> None:
         """Make the folder for these settings, or check that it is theirs."""
         path = self.folder / "settings.json"
+        ours = {**settings.to_json(), **_versions()}
         if not path.exists():
             write_text(self.folder / "structure.pdb", source.pdb)
-            write_json(path, settings.to_json())
+            write_json(path, ours)
             return
-        theirs, ours = json.loads(path.read_text(encoding="utf-8")), settings.to_json()
+        theirs = self._content()
         other = [name for name in ours if ours[name] != theirs.get(name)]
         if other:
             listed = ", ".join(f"{name} {theirs.get(name)} (now {ours[name]})" for name in other)
@@ -46,8 +48,23 @@ class Samples:
     @property
     def settings(self) -> Settings:
         """What the folder is for."""
-        content = json.loads((self.folder / "settings.json").read_text(encoding="utf-8"))
-        return Settings.from_json(content)
+        known = {each.name for each in fields(Settings)}
+        return Settings(**{key: value for key, value in self._content().items() if key in known})
+
+    def versions(self) -> dict[str, str]:
+        """Of our numbers and of OpenMM, when the folder was begun."""
+        return {key: str(self._content().get(key, "")) for key in _versions()}
+
+    def _content(self) -> dict[str, Any]:
+        path = self.folder / "settings.json"
+        try:
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"cannot read {path}: {error}. Expected the settings of a simulation. Choose "
+                f"another folder, or remove this one."
+            ) from None
+        return content
 
     @property
     def source(self) -> Source:
@@ -65,6 +82,7 @@ class Samples:
             keep["mass"], keep["residue"] = molecule.mass, molecule.residue
             keep["hydrogen"], keep["alpha"] = molecule.hydrogen, molecule.alpha
             keep["rings"] = np.array(json.dumps(rings))
+            keep["repairs"] = np.array(json.dumps(solvated.repairs))
             keep["positions"], keep["box"] = state.positions, state.box
 
     def solvated(self) -> tuple[Solvated, State] | None:
@@ -80,7 +98,8 @@ class Samples:
         state = State(kept["positions"], kept["box"])
         system = (self.folder / "system.xml").read_text(encoding="utf-8")
         box = None if self.settings.implicit else state.box
-        return Solvated(system, state.positions, box, molecule, rings), state
+        repairs = tuple(json.loads(str(kept["repairs"])))
+        return Solvated(system, state.positions, box, molecule, rings, repairs), state
 
     def required_solvated(self) -> tuple[Solvated, State]:
         """The same, where it has to be there."""
@@ -149,3 +168,8 @@ class Samples:
                 f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
                 f"simulation. Remove this file; the same command makes it again."
             ) from None
+
+
+def _versions() -> dict[str, str]:
+    """What else than the settings decides the numbers."""
+    return {"generator_version": VERSION, "openmm": version("openmm")}

@@ -1,6 +1,5 @@
 """What a molecular data set is: its structure, solvent, parameters, samples and their seeds."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from math import isfinite
 from types import MappingProxyType
@@ -18,10 +17,17 @@ RANGES = Ranges(
     outer={"temperature": (280.0, 320.0), "pressure": (0.8, 1.2), "friction": (0.8, 1.2)},
 )
 """The paper's: temperature in K, pressure in bar, friction in 1/ps."""
+WITHOUT_PRESSURE = Ranges(
+    *({k: v for k, v in box.items() if k != "pressure"} for box in (RANGES.inner, RANGES.outer))
+)
 UNITS = MappingProxyType({"temperature": "K", "pressure": "bar", "friction": "1/ps"})
 
 STREAM = 2
 """Enters every random stream of this source of data, as the particle systems have 0 and 1."""
+EQUILIBRATION = 4
+"""Stands where samples have their split, in the stream of the equilibration."""
+VERSION = "1"
+"""Version of the numbers, not of the library: raised whenever the same seed gives other values."""
 
 
 @dataclass(frozen=True)
@@ -75,18 +81,33 @@ class Settings:
                 "there is nothing to simulate: train, val, test and ood are all 0. Expected at "
                 "least one sample. Ask for some, for instance train=200."
             )
-        for name, shortest in (("frame_time", self.step / 1000), ("settle", 0.0)):
+        for name in ("settle", "equilibrate", "separate"):
             value = getattr(self, name)
-            if not (isfinite(value) and value >= shortest):
+            if not (isfinite(value) and value >= 0):
                 raise InputError(
-                    f"{name} is {value}. Expected a time in ps, at least {shortest:g}. Use "
+                    f"{name} is {value}. Expected a time in ps, at least 0. Use "
                     f"{getattr(type(self), name)}, for instance."
                 )
-        if self.replicas and self.condition >= self.frames:
+        self._check_frame_time()
+        futures = self.replicas + (self.frames >= self.condition + self.horizon)
+        if self.replicas and (self.condition >= self.frames or futures < 2):
             raise InputError(
-                f"replicas part after {self.condition} frames, but a sample has {self.frames}. "
-                f"Expected a longer sample. Ask for more frames, or for no replicas."
+                f"replicas part after {self.condition} frames and run {self.horizon}, but a sample "
+                f"has {self.frames} frames and {self.replicas} replica. Expected at least two "
+                f"futures to compare. Ask for {self.condition + self.horizon} frames, or for more "
+                f"replicas, or for none."
             )
+
+    def _check_frame_time(self) -> None:
+        """A frame that is no whole number of steps would be at another time than the file says."""
+        steps = 1000 * self.frame_time / self.step
+        if isfinite(steps) and steps >= 1 and abs(steps - round(steps)) < 1e-6:
+            return
+        near = max(1, round(steps)) * self.step / 1000 if isfinite(steps) else 0.2
+        raise InputError(
+            f"frame_time is {self.frame_time} ps. Expected a whole number of time steps of "
+            f"{self.step:g} fs. Use {near:g}, for instance."
+        )
 
     @property
     def counts(self) -> dict[str, int]:
@@ -96,32 +117,53 @@ class Settings:
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the system parameters: without a box there is no pressure."""
-        return tuple(name for name in RANGES.names if not (self.implicit and name == "pressure"))
+        return self.ranges.names
+
+    @property
+    def ranges(self) -> Ranges:
+        """What parameters are drawn from."""
+        return WITHOUT_PRESSURE if self.implicit else RANGES
 
     @property
     def steps_per_frame(self) -> int:
         """Time steps between two frames."""
-        return max(1, round(1000 * self.frame_time / self.step))
+        return self.steps(self.frame_time)
 
     def steps(self, time: float) -> int:
         """Time steps that make `time` ps."""
         return round(1000 * time / self.step)
 
     def branches(self) -> list["Branch"]:
-        """All branches, the longest splits first; each has the samples of one split only."""
-        return [
+        """All branches, the longest first; each has the samples of one split only."""
+        found = [
             Branch(split, first, min(first + self.branch, count))
             for split, count in self.counts.items()
             for first in range(0, count, self.branch)
         ]
+        return sorted(found, key=lambda branch: -self._frames_of(branch))
+
+    def _frames_of(self, branch: "Branch") -> int:
+        replicas = sum(self.replicas_of(branch.split, k) for k in range(branch.first, branch.stop))
+        return (branch.stop - branch.first) * self.frames + replicas * self.horizon
+
+    def replicated_of(self, split: str) -> tuple[int, ...]:
+        """Samples that get further futures: spread over the split, not neighbours in a branch."""
+        count = self.counts[split] if self.replicas and split in ("test", "ood") else 0
+        some = min(self.replicated, count)
+        return tuple(k * count // some for k in range(some))
 
     def replicas_of(self, split: str, index: int) -> int:
         """Further futures that this sample gets."""
-        return self.replicas if split in ("test", "ood") and index < self.replicated else 0
+        return self.replicas if index in self.replicated_of(split) else 0
 
     def stream(self, split: str, index: int) -> np.random.Generator:
         """The random stream of one sample, whatever else is simulated."""
         key = (self.seed, STREAM, SPLITS.index(split), index)
+        return np.random.default_rng(np.random.SeedSequence(key))
+
+    def equilibration_stream(self) -> np.random.Generator:
+        """The random stream of the run before anything else."""
+        key = (self.seed, STREAM, EQUILIBRATION)
         return np.random.default_rng(np.random.SeedSequence(key))
 
     def branch_stream(self, branch: "Branch") -> np.random.Generator:
@@ -132,11 +174,6 @@ class Settings:
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return asdict(self)
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "Settings":
-        """Read back what `to_json` gave."""
-        return cls(**content)
 
 
 @dataclass(frozen=True)

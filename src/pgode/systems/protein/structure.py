@@ -3,7 +3,8 @@
 import io
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any
 
 from pgode.errors import InputError
 from pgode.files import write_text
-from pgode.systems.protein.peptide import peptide_pdb
+from pgode.systems.protein.peptide import RESIDUES, peptide_pdb
 from pgode.systems.protein.rings import Ring, close_rings, rings_of
 
 DOWNLOAD = "https://files.rcsb.org/download/{}.pdb"
 PH = 7.0
+STANDARD = (*RESIDUES.values(), "HOH", "UNK")
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,18 @@ def _with_atoms(text: str, source: str) -> str:
     return text
 
 
-def repaired(source: Source, *, open_ring: bool) -> tuple[Any, Any, tuple[Ring, ...]]:
-    """OpenMM's topology and positions of a whole protein, and the rings that were closed.
+@dataclass(frozen=True)
+class Repaired:
+    """A whole protein as OpenMM has it, the rings that were closed, and what was mended."""
+
+    topology: Any
+    positions: Any
+    rings: tuple[Ring, ...]
+    repairs: tuple[str, ...]
+
+
+def repaired(source: Source, *, open_ring: bool) -> Repaired:
+    """OpenMM's topology and positions of a whole protein.
 
     Missing residues at the ends are left out, those within a chain and missing atoms are added,
     non-standard residues replaced by the nearest standard one, everything that is no protein
@@ -98,9 +110,11 @@ def repaired(source: Source, *, open_ring: bool) -> tuple[Any, Any, tuple[Ring, 
         fixer.findMissingResidues()
         _forget_ends(fixer)
         fixer.findNonstandardResidues()
+        changes = _changes(fixer)
         fixer.replaceNonstandardResidues()
         fixer.removeHeterogens(keepWater=False)
         fixer.findMissingAtoms()
+        repairs = (*changes, *_additions(fixer))
         fixer.addMissingAtoms(seed=0)
         fixer.addMissingHydrogens(PH)
     except (ValueError, KeyError, IndexError, AttributeError) as error:
@@ -115,7 +129,47 @@ def repaired(source: Source, *, open_ring: bool) -> tuple[Any, Any, tuple[Ring, 
         )
     rings = () if open_ring else rings_of(source.pdb)
     topology, positions = close_rings(fixer.topology, fixer.positions, rings)
-    return topology, positions, rings
+    return Repaired(topology, positions, rings, repairs)
+
+
+def _changes(fixer: Any) -> list[str]:
+    """What is replaced and removed, in words; that water is removed goes without saying."""
+    pairs = {residue: name for residue, name in fixer.nonstandardResidues}
+    replaced = [f"{residue.name} {residue.id} by {name}" for residue, name in pairs.items()]
+    removed = [
+        f"{residue.name} {residue.id}"
+        for residue in fixer.topology.residues()
+        if residue.name not in STANDARD and residue not in pairs
+    ]
+    found = {"replaced": replaced, "removed": removed}
+    return [f"{verb} {', '.join(names)}" for verb, names in found.items() if names]
+
+
+def _additions(fixer: Any) -> list[str]:
+    """What is added, in words; that hydrogens are goes without saying."""
+    residues = [name for names in fixer.missingResidues.values() for name in names]
+    atoms = [
+        atom for part in (fixer.missingAtoms, fixer.missingTerminals) for atom in part.values()
+    ]
+    count = sum(len(each) for each in atoms)
+    inside = [f"added {', '.join(residues)} inside a chain"] if residues else []
+    return inside + ([f"added {count} missing heavy atoms"] if count else [])
+
+
+@contextmanager
+def openmm_errors(what: str) -> Iterator[None]:
+    """A simulation that OpenMM cannot go on with, in words."""
+    from openmm import OpenMMException
+
+    try:
+        yield
+    except OpenMMException as error:
+        text = " ".join(str(error).split())
+        raise InputError(
+            f"OpenMM gave up in {what}: {text}. Expected a structure that can be simulated: atoms "
+            f"that lie on each other, or a chain through another, have no finite forces. Mend the "
+            f"structure, or take another."
+        ) from None
 
 
 def _forget_ends(fixer: Any) -> None:

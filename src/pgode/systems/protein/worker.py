@@ -19,13 +19,14 @@ def main(words: list[str]) -> int:
     from pgode.systems.protein.branches import finish_branch
     from pgode.systems.protein.sampler import Sampler
     from pgode.systems.protein.samples import Samples
+    from pgode.systems.protein.structure import openmm_errors
 
     samples = Samples(folder)
     try:
         settings = samples.settings
         branch = next(each for each in settings.branches() if each.name == name)
         solvated, _ = samples.required_solvated()
-        with stop_on_signal() as stop:
+        with stop_on_signal() as stop, openmm_errors(f"the branch {name}"):
             sampler = Sampler(solvated, settings)
             return 0 if finish_branch(samples, branch, sampler, stop) else STOPPED
     except PgodeError as error:
