@@ -133,12 +133,12 @@ def aligned(
 ) -> Float[np.ndarray, "system time atom 3"]:
     """Every trajectory with the centre of mass of its first frame at the origin, and aligned."""
     share = mass / mass.sum()
-    centres = np.einsum("a,stax->stx", share, positions)
-    if align == "raw":
-        return np.asarray(positions - centres[:, :1, None])
-    if align == "centred":
-        return np.asarray(positions - centres[:, :, None])
-    return superposed(positions - centres[:, :1, None])
+    frames = np.empty(positions.shape)
+    for system, place in enumerate(positions):  # one at a time: the whole may be gigabytes
+        centres = np.einsum("a,tax->tx", share, place)[:, None]
+        moved = place - (centres if align == "centred" else centres[:1])
+        frames[system] = superposed(moved[None])[0] if align == "superposed" else moved
+    return frames
 
 
 def superposed(

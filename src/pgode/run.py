@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from pgode.errors import InputError
 from pgode.evaluation import Calibration, evaluate, predict
 from pgode.evaluation.calibration import DRAWS
-from pgode.evaluation.noise_floor import noise_floor
+from pgode.evaluation.noise_floor import check_replicas, gained, noise_floor
 from pgode.files import replacing, write_json
 from pgode.forecasts import Forecasts, forecast_future
 from pgode.models import Forecaster, build_model, model_config
@@ -111,6 +111,27 @@ class Run:
             seed=seed,
         )
 
+    def _noise_floor(
+        self, replicas: Trajectories, data: Trajectories, horizons: list[int]
+    ) -> dict[str, Any]:
+        """The floor, and what is gained of the way to it on the very systems it was measured on."""
+        check_replicas(replicas, data)
+        replicas = self.fitting(replicas, "the replicas")
+        condition = self.config.window.condition
+        floor = noise_floor(replicas, self.normaliser, condition, horizons)
+        splits = list(floor["mse"])
+        beside = evaluate(
+            self.model,
+            replicas,
+            splits=splits,
+            condition=condition,
+            horizons=horizons,
+            samples=0,
+        )
+        ours, last = beside["mse"], beside["naive"]["last-value"]
+        share = {s: gained(ours[s], last[s], floor["mse"][s]) for s in splits}
+        return {**floor, "model": ours, "last-value": last, "gained": share}
+
     def evaluate(
         self,
         data: Trajectories,
@@ -142,12 +163,7 @@ class Run:
             seed=seed,
         )
         if replicas is not None:
-            result["noise_floor"] = noise_floor(
-                self.fitting(replicas, "the replicas"),
-                self.normaliser,
-                self.config.window.condition,
-                result["horizons"],
-            )
+            result["noise_floor"] = self._noise_floor(replicas, data, result["horizons"])
         result["curve"] = {self.config.name: result["curve"].pop("model"), **result["curve"]}
         return {
             "model": self.config.name,

@@ -14,6 +14,7 @@ from tests.io import molecular_dynamics as made  # noqa: E402
 
 from pgode.errors import InputError  # noqa: E402
 from pgode.io import md, md_export  # noqa: E402
+from pgode.io.md_files import read_frames
 from pgode.molecules import Preparation, aligned  # noqa: E402
 from pgode.trajectories import Trajectories  # noqa: E402
 
@@ -166,6 +167,25 @@ def test_several_files_are_cut_each_for_itself(tmp_path: Path) -> None:
     single = [read(path, frame_time=None) for path in paths]
     np.testing.assert_allclose(data.states, np.concatenate([each.states for each in single]))
     assert data.split.tolist() == [*single[0].split, *single[1].split]
+
+
+def test_parts_of_one_run_are_refused(tmp_path: Path) -> None:
+    whole = made.simulation(80)
+    made.save(tmp_path, "run.xtc")  # writes the topology, too
+    for name, part in (("a.xtc", whole[:40]), ("b.xtc", whole[40:])):
+        part.save(str(tmp_path / name))
+    parts = [tmp_path / "b.xtc", tmp_path / "a.xtc"]
+    options = {"frames_per_system": 6}
+    with pytest.raises(InputError, match=r"b\.xtc goes on where .*a\.xtc ends"):
+        md.read(parts, tmp_path / "top.pdb", RAW, **options)
+    assert md.read(parts, tmp_path / "top.pdb", RAW, **options, splits=(1, 0, 0)).systems == 12
+
+
+@pytest.mark.parametrize("stride", [3, 7, 150])
+def test_a_stride_goes_on_from_one_piece_of_the_file_to_the_next(tmp_path: Path, stride) -> None:
+    path = made.save(tmp_path, "long.xtc", 330)
+    frames = read_frames(path, made.topology(), np.arange(5), stride, tmp_path / "top.pdb")
+    np.testing.assert_allclose(frames.time, made.simulation(330).time[::stride], rtol=1e-5)
 
 
 def test_a_stride_thins_frames_and_times(tmp_path: Path) -> None:

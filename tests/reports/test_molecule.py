@@ -36,7 +36,7 @@ def written(data: Trajectories, folder, floor: object = None) -> str:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> str:
-    floor = {"rmsd": [0.001] * 4, "replicas": 5}
+    floor = {"rmsd": dict.fromkeys(("test", "ood"), [0.001] * 4), "replicas": 5}
     return written(trajectories(), tmp_path_factory.mktemp("molecule") / "run", floor)
 
 
@@ -211,7 +211,7 @@ def test_without_a_floor_or_hydrogens_there_is_still_a_report(tmp_path):
     assert content["chained"] and content["bonds"] == [0, 1]
 
 
-@pytest.mark.parametrize("text", ["[1]", "{", '{"rmsd": 3}', '{"rmsd": [1], "replicas": []}'])
+@pytest.mark.parametrize("text", ["[1]", "{", '{"rmsd": [3]}', '{"rmsd": {}, "replicas": []}'])
 def test_a_floor_that_cannot_be_read_is_an_error_with_a_fix(tmp_path, text):
     path = tmp_path / "noise_floor.json"
     assert NoiseFloor.read(path) is None

@@ -30,6 +30,8 @@ def simulate_protein(
     cutoff: float = 0.4,
     update: int = 12,
     replicas: int = 0,
+    condition: int = 12,
+    horizon: int = 24,
     samples: Path | None = None,
     implicit: Annotated[bool, Parameter(negative="")] = False,
     open_ring: Annotated[bool, Parameter(negative="")] = False,
@@ -80,6 +82,10 @@ def simulate_protein(
     replicas
         Further futures of ten systems of test and of ood, from the end of their condition, which
         tell the error that no forecast can avoid; written beside the output.
+    condition
+        Frames before replicas part: the condition of the models that they are for.
+    horizon
+        Frames that replicas run.
     samples
         Folder of the finished samples; beside the output, and named like it, if not given.
     implicit
@@ -114,6 +120,8 @@ def simulate_protein(
         frames=frames,
         frame_time=frame_time,
         replicas=replicas,
+        condition=condition,
+        horizon=horizon,
     )
     console = Console()
     if implicit:
@@ -121,6 +129,8 @@ def simulate_protein(
     folder = samples or output.with_suffix(".samples")
     with Bars(console) as bars:
         made = simulate_samples(source, settings, folder, jobs=jobs, engine=engine, display=bars)
+    for words in made.required_solvated()[0].repairs:
+        console.print(f"repair: {words}", highlight=False, soft_wrap=True)
     for ring in made.required_solvated()[0].rings:
         console.print(f"closed the ring: {ring}", highlight=False)
     data = collect(made, preparation)

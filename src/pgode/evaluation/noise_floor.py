@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.errors import InputError
-from pgode.evaluation.errors import columns, known_mean
+from pgode.evaluation.errors import Table, columns, known_mean
 from pgode.molecules import superposed
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Trajectories
@@ -27,9 +27,9 @@ def noise_floor(
 ) -> dict[str, Any]:
     """Floor by split, horizon and variable, in scaled units; and of the RMSD, in data units.
 
-    `rmsd` is by forecast frame, after superposition, over all splits together.
+    `rmsd` is by split and forecast frame, after superposition.
     """
-    groups = _groups(replicas, source)
+    groups = _groups(replicas, condition, source)
     frames = replicas.frames - condition
     if frames < max(horizons):
         raise InputError(
@@ -51,37 +51,75 @@ def noise_floor(
         for word in dict.fromkeys(split.tolist())
     }
     positions = replicas.states[:, :, condition:][..., normaliser.positions]
+    deviations = {}
+    if len(normaliser.positions) == 3:
+        roots = np.stack([_deviation(positions[rows]) for rows in groups.values()])
+        deviations = {word: roots[split == word].mean(0).tolist() for word in found}
     return {
         "mse": found,
-        "rmsd": _deviation(positions, groups).tolist() if len(normaliser.positions) == 3 else [],
+        "rmsd": deviations,
         "conditions": len(groups),
         "replicas": min(len(rows) for rows in groups.values()),
     }
 
 
-def _deviation(
-    positions: Float[np.ndarray, "system object time 3"], groups: dict[str, list[int]]
-) -> Float[np.ndarray, " time"]:
-    """Root of the mean squared distance to the mean of the others, which is the best forecast.
+def gained(ours: Table, last: Table, floor: Table) -> Table:
+    """(last value - ours) / (last value - floor): 0 is no better, 1 as good as can be."""
+
+    def share(h: str, name: str) -> float | None:
+        value, worst, best = ours[h][name], last[h][name], floor[h][name]
+        if value is None or worst is None or best is None or worst <= best:
+            return None
+        return (worst - value) / (worst - best)
+
+    return {h: {name: share(h, name) for name in row} for h, row in ours.items()}
+
+
+def check_replicas(replicas: Trajectories, data: Trajectories) -> None:
+    """Refuse replicas of another molecule, or prepared in another way than the data."""
+    theirs, ours = (
+        json.loads(each.dataset.attrs["generator_settings"]) for each in (replicas, data)
+    )
+    for what in ("structure", "structure_hash", "seed", "preparation"):
+        if what in theirs and what in ours and theirs[what] != ours[what]:
+            raise InputError(
+                f"the replicas have the {what} {theirs[what]}, the data {ours[what]}. Expected "
+                f"futures of the same simulation, prepared in the same way. Give the file that was "
+                f"written beside the data."
+            )
+    if replicas.topology != data.topology:
+        raise InputError(
+            "the replicas are of another molecule than the data. Expected the same atoms. Give "
+            "the file that was written beside the data."
+        )
+
+
+def _deviation(positions: Float[np.ndarray, "replica object time 3"]) -> Float[np.ndarray, " time"]:
+    """How far replicas of one condition are from the mean of the others, the best forecast.
 
     The mean of R - 1 others has a variance of its own, a (R - 1)-th of that of one; the factor
-    takes it out.
+    takes it out. The root is taken for each, as it is for the forecasts that this stands under.
     """
-    total: list[Float[np.ndarray, " time"]] = []
-    for rows in groups.values():
-        frames = positions[rows].swapaxes(1, 2)
-        for k in range(len(rows)):
-            others = np.delete(frames, k, axis=0).mean(0)
-            onto = frames[k][:, None]
-            gap = superposed(others[:, None], onto) - onto
-            square = (gap**2).sum(-1).mean((1, 2))
-            total.append(square * (len(rows) - 1) / len(rows))
-    return np.asarray(np.sqrt(np.mean(total, axis=0)))
+    frames, count = positions.swapaxes(1, 2), len(positions)
+    roots = []
+    for k in range(count):
+        others = np.delete(frames, k, axis=0).mean(0)
+        onto = frames[k][:, None]
+        gap = superposed(others[:, None], onto) - onto
+        roots.append(np.sqrt((gap**2).sum(-1).mean((1, 2)) * (count - 1) / count))
+    return np.asarray(np.mean(roots, axis=0))
 
 
-def _groups(replicas: Trajectories, source: str) -> dict[str, list[int]]:
+def _groups(replicas: Trajectories, condition: int, source: str) -> dict[str, list[int]]:
     """Systems that share a condition."""
     settings = json.loads(replicas.dataset.attrs["generator_settings"])
+    parted = settings.get("condition", condition) if isinstance(settings, dict) else condition
+    if parted != condition:
+        raise InputError(
+            f"the replicas of {source} part after {parted} frames, but the model sees {condition}. "
+            f"Expected the same number. Simulate replicas with --condition {condition}, or train "
+            f"with window.condition={parted}."
+        )
     owner = settings.get("replica_of") if isinstance(settings, dict) else None
     if not isinstance(owner, list) or len(owner) != replicas.systems:
         raise InputError(

@@ -9,7 +9,7 @@ from typing import Any
 from pgode.evaluation.evaluate import NAIVE as USUAL
 from pgode.experiments.catalogue import NAIVE, Experiment
 from pgode.experiments.cost import cost_file
-from pgode.experiments.floor import Cell, add_gained, floor_row
+from pgode.experiments.floor import Cell, floor_row, gained
 from pgode.experiments.plan import Choice, Entry, chosen_rate, entries, trained_for, trials
 from pgode.experiments.published import ROWS, PublishedTable, published_tables
 from pgode.experiments.regimes import regime_of
@@ -36,7 +36,6 @@ def content(experiment: Experiment, choice: Choice, root: Path) -> dict[str, Any
             floor = floor_row(dataset, scored, cells(experiment))
             if floor is not None:
                 rows.append(floor)
-                add_gained([row for row in rows if row["dataset"] == dataset])
     regime = regime_of(experiment.datasets[0])
     return {
         **head,
@@ -99,11 +98,14 @@ def _cell(
 ) -> dict[str, Any]:
     split, horizon, variable = cell
     values = [result["mse"][split][str(horizon)][variable] for result in results]
-    return {
+    found = {
         "ours": mean(values) if values else None,
         "spread": stdev(values) if len(values) > 1 else None,
         "published": _published(table, entry.dataset, model, variant, cell),
     }
+    if entry.row.model == "pgode" and any("noise_floor" in result for result in results):
+        found["gained"] = gained(results, cell)
+    return found
 
 
 def _published(

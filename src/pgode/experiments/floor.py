@@ -1,6 +1,7 @@
 """What no forecast can do better than, and how much of what was left to gain a model gained."""
 
 from collections.abc import Sequence
+from statistics import mean
 from typing import Any
 
 from pgode.experiments.catalogue import FLOOR
@@ -28,23 +29,13 @@ def floor_row(
     return {"dataset": dataset, "label": label, "model": model, "cells": values}
 
 
-def add_gained(rows: Sequence[dict[str, Any]]) -> None:
-    """Give every cell of PGODE the share that it gained of what can be gained.
+def gained(results: Sequence[dict[str, Any]], cell: Cell) -> float | None:
+    """The share that a model gained of what can be gained, over its seeds; None if not known.
 
-    (last value - ours) / (last value - floor): 0 is no better than repeating the last frame, 1
-    is as good as any forecast can be. `rows` are those of one data set.
+    It is of the systems with replicas alone: the floor is not known of the others.
     """
-    last, floor = (
-        next(row["cells"] for row in rows if row["model"] == name)
-        for name in ("last-value", *FLOOR)
-    )
-    for row in rows:
-        if row["model"] == "pgode":
-            for cell, worst, best in zip(row["cells"], last, floor, strict=True):
-                cell["gained"] = _share(cell["ours"], worst["ours"], best["ours"])
-
-
-def _share(ours: float | None, worst: float | None, best: float | None) -> float | None:
-    if ours is None or worst is None or best is None or worst <= best:
-        return None
-    return (worst - ours) / (worst - best)
+    split, horizon, variable = cell
+    parts = (result.get("noise_floor", {}).get("gained", {}) for result in results)
+    there = (part.get(split, {}).get(str(horizon), {}).get(variable) for part in parts)
+    found = [value for value in there if value is not None]
+    return mean(found) if found else None

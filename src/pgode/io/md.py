@@ -58,9 +58,13 @@ def read(
     kept, expression = selected(atoms, selection, topology)
 
     positions, times, words, about = [], [], [], []
+    spans: dict[Path, tuple[float, float]] = {}
     for path in paths:
         frames = read_frames(path, atoms, kept, stride, topology)
         clock = _clock(path, frames.time, stride, frame_time)
+        if path.name.lower().endswith(WITH_TIMES) and len(frames) > 1:
+            spans[path] = (float(frames.time[0]), float(frames.time[-1]))
+            _refuse_parts(spans, path, float(np.median(np.diff(frames.time))), splits)
         first, split = _blocks(path, len(clock), frames_per_system, splits)
         moves, boxed = whole(frames)
         rows = first[:, None] + np.arange(frames_per_system)
@@ -123,6 +127,28 @@ def _check_options(
             f"the splits are {given}. Expected three shares from 0 to 1, for training, validation "
             f"and test, that add up to 1. Use 0.7,0.15,0.15, for instance."
         )
+
+
+def _refuse_parts(
+    spans: dict[Path, tuple[float, float]], path: Path, step: float, splits: Sequence[float]
+) -> None:
+    """Refuse files of which one goes on where another ends: their splits would touch.
+
+    A file that starts at 0 is a run of its own, whatever the others did.
+    """
+    if sum(share > 0 for share in splits) < 2:
+        return
+    for other, (_, end) in spans.items():
+        first, last = spans[path]
+        after = abs(first - end) <= 2 * step and first > 0
+        before = abs(spans[other][0] - last) <= 2 * step and spans[other][0] > 0
+        if other != path and (after or before):
+            one, two = (other, path) if after else (path, other)
+            raise InputError(
+                f"{two} goes on where {one} ends, so they are parts of one run. Expected whole "
+                f"runs: each file is split for itself, and frames that were trained on would be "
+                f"beside frames of the test. Join them first, with your MD program's tool."
+            )
 
 
 def _clock(

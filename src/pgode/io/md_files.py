@@ -151,10 +151,13 @@ def read_frames(
             # mdtraj is asked for all atoms of every frame, and what is not wanted is left out
             # here: given both a stride and atoms, its TRR reader writes past its memory
             # (1.11.1), and with atoms alone it does not see that a topology is another's.
-            chunks = library.iterload(str(path), chunk=CHUNK * stride, top=topology)
-            for chunk in chunks:
+            seen = 0
+            for chunk in library.iterload(str(path), chunk=CHUNK, top=topology):
                 _check_atoms(path, chunk.n_atoms, topology, topology_path)
-                parts.append(chunk[::stride].atom_slice(kept))
+                first = -seen % stride
+                seen += len(chunk)
+                if first < len(chunk):
+                    parts.append(chunk[first::stride].atom_slice(kept))
             if not parts:
                 raise _damaged(path, "it has no frames")
             whole = parts[0] if len(parts) == 1 else library.join(parts, check_topology=False)

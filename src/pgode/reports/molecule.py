@@ -41,7 +41,8 @@ class Atom:
 class NoiseFloor:
     """How far repeated simulations from one start part: what no forecast can beat."""
 
-    rmsd: Float[np.ndarray, " horizon"]
+    rmsd: Mapping[str, Float[np.ndarray, " horizon"]]
+    """By split."""
     replicas: int = 0
 
     @classmethod
@@ -51,13 +52,16 @@ class NoiseFloor:
             return None
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
-            rmsd = np.array([finite(value) for value in content["rmsd"]], dtype=np.float64)
+            rmsd = {
+                str(split): np.array([finite(value) for value in values], dtype=np.float64)
+                for split, values in content["rmsd"].items()
+            }
             return cls(rmsd, int(content.get("replicas", 0)))
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(
                 f"cannot read the noise floor {path}: {type(error).__name__}, {error}. Expected "
-                f'{{"rmsd": [one number per forecast frame], "replicas": number}}. Make it again '
-                f"with pgode evaluate --replicas, or remove it."
+                f'{{"rmsd": {{"test": [one number per forecast frame]}}, "replicas": number}}. '
+                f"Make it again with pgode evaluate --replicas, or remove it."
             ) from None
 
 

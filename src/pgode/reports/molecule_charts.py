@@ -76,7 +76,7 @@ def _rmsd_chart(molecule: MoleculeData, found: Deviation, unit: str, time_units:
     pairs = zip(found.rmsd.items(), kinds, strict=True)
     series = [Series(model_name(name), kind, values) for (name, values), kind in pairs]
     if molecule.noise_floor is not None:
-        series.append(Series(FLOOR, "noise-floor", _floor(molecule, len(found.times))))
+        series.append(Series(FLOOR, "noise-floor", _floor(molecule, found.split, len(found.times))))
     return Chart(
         split_name(found.split).capitalize(),
         found.times,
@@ -88,11 +88,11 @@ def _rmsd_chart(molecule: MoleculeData, found: Deviation, unit: str, time_units:
     )
 
 
-def _floor(molecule: MoleculeData, frames: int) -> np.ndarray:
+def _floor(molecule: MoleculeData, split: str, frames: int) -> np.ndarray:
     """The floor at the chart's frames; NaN beyond those it was measured at."""
     values = np.full(frames, np.nan)
     if molecule.noise_floor is not None:
-        known = molecule.noise_floor.rmsd[:frames]
+        known = molecule.noise_floor.rmsd.get(split, np.empty(0))[:frames]
         values[: len(known)] = known
     return values
 
@@ -144,10 +144,10 @@ def _rmsd_table(molecule: MoleculeData, unit: str, time_units: str) -> str:
         for name, values in found.rmsd.items():
             titles.append(f"{model_name(name)}, {split_name(found.split)}")
             columns.append(values)
+        if molecule.noise_floor is not None:
+            titles.append(f"{FLOOR}, {split_name(found.split)}")
+            columns.append(_floor(molecule, found.split, len(found.times)))
     times = molecule.deviations[0].times
-    if molecule.noise_floor is not None:
-        titles.append(FLOOR)
-        columns.append(_floor(molecule, len(times)))
     rows = [
         (significant(time), [values[k] if k < len(values) else np.nan for values in columns])
         for k, time in enumerate(times)

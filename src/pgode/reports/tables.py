@@ -10,7 +10,6 @@ from rich.text import Text
 from pgode.reports.comparison import REFERENCE, Comparison, compare, model_name
 from pgode.reports.numbers import in_units, significant
 
-LAST = "last-value"
 FLOOR = "noise floor"
 GAINED = "gained of what can be"
 """(last value - ours) / (last value - noise floor)."""
@@ -65,7 +64,10 @@ def error_table(evaluation: dict[str, Any]) -> Table:
 def floor_rows(
     evaluation: dict[str, Any], split: str, comparison: Comparison
 ) -> list[tuple[str, list[str]]]:
-    """The noise floor of a split, and the share of the way from "last value" to it."""
+    """The noise floor of a split, and the share of the way from "last value" to it.
+
+    That share is of the systems with replicas alone, so it need not follow from the other rows.
+    """
     floor = (evaluation.get("noise_floor") or {}).get("mse", {}).get(split)
     if floor is None:
         return []
@@ -74,13 +76,10 @@ def floor_rows(
         dtype=float,
     )
     rows = [(FLOOR, [significant(x) for x in lowest.ravel() / 10.0**comparison.exponent])]
-    if LAST in comparison.models:
-        ours, last = (
-            comparison.errors[comparison.models.index(name), comparison.splits.index(split)]
-            for name in (comparison.models[0], LAST)
-        )
-        share = (last - ours) / np.where(last == lowest, np.nan, last - lowest)
-        rows.append((GAINED, [f"{100 * x:.0f} %" for x in share.ravel()]))
+    share = evaluation["noise_floor"].get("gained", {}).get(split)
+    if share is not None:
+        cells = [share[str(h)][name] for h in comparison.horizons for name in comparison.variables]
+        rows.append((GAINED, ["-" if x is None else f"{100 * x:.0f} %" for x in cells]))
     return rows
 
 

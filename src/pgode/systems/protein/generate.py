@@ -108,7 +108,7 @@ def collect(samples: Samples, preparation: Preparation) -> Trajectories:
     labels = [(split, k) for split, count in settings.counts.items() for k in range(count)]
     found = [samples.sample(split, k) for split, k in labels]
     return prepare(
-        np.stack([sample.frames for sample in found]).astype(np.float64),
+        np.stack([sample.frames for sample in found]),
         np.arange(settings.frames) * settings.frame_time,
         _molecule(samples),
         preparation,
@@ -141,7 +141,7 @@ def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories
     if not settings.replicas or not frames:
         return None
     return prepare(
-        np.stack(frames).astype(np.float64),
+        np.stack(frames),
         np.arange(last) * settings.frame_time,
         _molecule(samples),
         preparation,
