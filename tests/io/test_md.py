@@ -14,7 +14,7 @@ from tests.io import molecular_dynamics as made  # noqa: E402
 
 from pgode.errors import InputError  # noqa: E402
 from pgode.io import md, md_export  # noqa: E402
-from pgode.io.md_files import read_frames
+from pgode.io.md_files import read_frames  # noqa: E402
 from pgode.molecules import Preparation, aligned  # noqa: E402
 from pgode.trajectories import Trajectories  # noqa: E402
 
