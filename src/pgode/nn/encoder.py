@@ -32,7 +32,7 @@ class TemporalGraphEncoder(nn.Module):
     acceleration it caused, from which a context can tell how strong the forces are.
 
     `recompute` keeps the contexts only, and makes the inner states again in the backward pass,
-    there again layer by layer: the memory of one layer instead of that of both encoders.
+    there again part by part: the memory of one part instead of that of both encoders.
     """
 
     def __init__(
@@ -69,17 +69,28 @@ class TemporalGraphEncoder(nn.Module):
         history = batch.history
         owner, frame = history.node_object, history.node_frame
         observation = self._observations(batch)[owner, frame]
-        h = self.embed(observation)
-        if self.relation is not None:
-            h = h + self.relation(observation, history)
+        h = self._kept_short(self._first, observation, history)
         embedded = time_embedding(batch.times[batch.system[owner], frame], self.width)
         weights = self._weights(batch)
         for layer in range(len(self.norms)):
             h = self._kept_short(self._attend, layer, h, embedded, history.graph, weights)
-        summary = nn.functional.silu(self.summary(h + embedded))
+        summary = self._kept_short(self._summarise, h, embedded)
         total: Tensor = summary.new_zeros(batch.objects, self.width).index_add(0, owner, summary)
         count = torch.bincount(owner, minlength=batch.objects).clamp(min=1)
         return total / count.unsqueeze(1)
+
+    def _first(
+        self, observation: Float[Tensor, "nodes inputs"], history: History
+    ) -> Float[Tensor, "nodes width"]:
+        """What an observation is before any attention."""
+        h: Tensor = self.embed(observation)
+        return h if self.relation is None else h + self.relation(observation, history)
+
+    def _summarise(
+        self, h: Float[Tensor, "nodes width"], embedded: Float[Tensor, "nodes width"]
+    ) -> Float[Tensor, "nodes width"]:
+        """sigma(W_sum (h + TE(t))) of Eq. 5."""
+        return nn.functional.silu(self.summary(h + embedded))
 
     def _attend(
         self,

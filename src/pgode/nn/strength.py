@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from pgode.graph import Graph
 from pgode.nn.feedforward import FeedForward
@@ -69,11 +70,33 @@ class Strength(nn.Module):
     def pull(
         self, position: Float[Tensor, "objects frames dims"], graph: Graph
     ) -> Float[Tensor, "objects frames dims"]:
-        """sum_j (x_i - x_j) phi(|x_i - x_j|^2, e_ij) at each frame; phi starts near 1."""
+        """sum_j (x_i - x_j) phi(|x_i - x_j|^2, e_ij) at each frame; phi starts near 1.
+
+        One frame at a time, and nothing per edge is kept until the backward pass: it is measured
+        once per step, so doing it again costs little, while all frames of a molecule's edges
+        would be most of the memory of training.
+        """
+        frames = torch.split(position, 1, dim=1)
+        return torch.cat([self._kept_short(x, graph) for x in frames], dim=1)
+
+    def _kept_short(
+        self, position: Float[Tensor, "objects 1 dims"], graph: Graph
+    ) -> Float[Tensor, "objects 1 dims"]:
+        if not torch.is_grad_enabled():
+            return self._pull(position, graph)
+        found: Tensor = checkpoint(
+            self._pull, position, graph, use_reentrant=False, preserve_rng_state=False
+        )
+        return found
+
+    def _pull(
+        self, position: Float[Tensor, "objects 1 dims"], graph: Graph
+    ) -> Float[Tensor, "objects 1 dims"]:
         between = apart(position, graph)
         square = between.square().sum(-1, keepdim=True)
-        known = graph.attributes.unsqueeze(1).expand(-1, position.shape[1], -1)
-        pulls = between * (1 + self.pull_network(torch.cat([square, known], dim=-1)))
+        pulls = between * (
+            1 + self.pull_network(torch.cat([square, graph.attributes.unsqueeze(1)], dim=-1))
+        )
         return graph.edge_sum(pulls.flatten(1)).view_as(position)
 
 

@@ -5,7 +5,6 @@ import sys
 
 M_TRIM_THRESHOLD = -1
 M_MMAP_THRESHOLD = -3
-M_ARENA_MAX = -8
 
 
 def keep_freed_memory() -> bool:
@@ -13,9 +12,7 @@ def keep_freed_memory() -> bool:
 
     A step allocates and frees hundreds of buffers of several megabytes. By default glibc maps
     each anew and the kernel clears it page by page, which at large batches costs as much as the
-    arithmetic. What one thread freed should also serve the others: forward and backward passes
-    run on different ones, and with an arena for each both would keep their most. Only glibc
-    knows these knobs.
+    arithmetic. Only glibc knows these two knobs.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -23,8 +20,7 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
     except (OSError, AttributeError):
         return False
-    knobs = ((M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 2**31 - 1), (M_ARENA_MAX, 1))
-    return all(bool(mallopt(knob, value)) for knob, value in knobs)
+    return bool(mallopt(M_MMAP_THRESHOLD, 32 << 20)) and bool(mallopt(M_TRIM_THRESHOLD, 2**31 - 1))
 
 
 def peak_memory() -> float:

@@ -2,11 +2,10 @@
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.gates import Contexts
-from pgode.nn.geometry import Geometry, Motion
+from pgode.nn.geometry import Geometry
 from pgode.nn.strength import Strength
 from pgode.normaliser import Normaliser
 from pgode.windows import Batch
@@ -33,23 +32,8 @@ class Measure(nn.Module):
         """The contexts with what was measured added."""
         # One frame alone shows no change; before it a position moves with its velocity.
         motion = self.geometry.observe(batch, max(2, batch.states.shape[1]))
-        own, system = self._strengths(motion, batch)
+        own, system = self.strength(motion, batch)
         # Every object of a system holds the same values for it: one of them is enough.
         first = torch.searchsorted(batch.system, torch.arange(batch.systems, device=own.device))
         individual: Tensor = contexts.object + self.to_object(torch.cat([own, system], dim=1))
         return Contexts(individual, contexts.system + self.to_system(system[first]))
-
-    def _strengths(self, motion: Motion, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What the strengths are; nothing per edge and frame is kept until the backward pass.
-
-        It is measured once per step, so doing it again costs little, and holding on to it while
-        the equation is solved would be a twentieth of the memory of training.
-        """
-        found: tuple[Tensor, Tensor]
-        if torch.is_grad_enabled():
-            found = checkpoint(
-                self.strength, motion, batch, use_reentrant=False, preserve_rng_state=False
-            )
-        else:
-            found = self.strength(motion, batch)
-        return found
