@@ -96,8 +96,8 @@ Springs, EqMotion and EGNN.
 **Springs**
 
 - The `default` preset of PGODE is the lowest in every cell: about a hundred times below the best
-  rival in distribution, more than twenty times out of it. It has what no rival has: pulls along lines to the
-  neighbours, with a strength that is measured on the condition. See the ablation in
+  rival in distribution, more than twenty times out of it. It has what no rival has: pulls along
+  lines to the neighbours, with a strength that is measured on the condition. See the ablation in
   [Results](results.md).
 - The best rivals are the equivariant ones, EqMotion and EGNN, which also start from the last
   positions and velocities. Then come HOPE, LG-ODE and SocialODE. The spread over seeds is a few per
