@@ -101,7 +101,7 @@ Springs, EqMotion and EGNN.
   [Results](results.md).
 - The best rivals are the equivariant ones, EqMotion and EGNN, which also start from the last
   positions and velocities. Then come HOPE, LG-ODE and SocialODE. The spread over seeds is a few per
-  cent for these two and about a quarter for PGODE, far less than what is between the rows.
+  cent for these two and about a fifth for PGODE, far less than what is between the rows.
 - The `paper` preset does not win at this budget: six rivals are below it at 24 and 36 frames. Most
   of its error is there after 12 frames and grows little: what it starts from is wrong, not how it
   goes on. Eq. 5 averages an object's observations, so its last state has to be recovered from a
