@@ -11,12 +11,9 @@ from torch.nn.functional import silu, softplus
 from torch.testing import assert_close
 
 from pgode.graph import Graph
-from pgode.models import build_model, model_config
 from pgode.models.pgode import PRESETS
 from pgode.models.pgode.prototypes import _MixedUpdate
 from pgode.normaliser import Normaliser
-from pgode.systems import simulate
-from pgode.trajectories import Edges, Trajectories
 from pgode.windows import Windows
 
 PAPER = PRESETS["paper"]["model"]
@@ -356,61 +353,3 @@ def test_objects_without_edges_do_not_influence_each_other_unless_through_the_sy
         assert not torch.equal(before[0], after[0])
         assert torch.equal(before[1:4], after[1:4]) == others_stay
         assert torch.equal(before[4:], after[4:])
-
-
-def test_system_context_of_ten_objects_is_the_papers_sum_and_does_not_grow_with_more():
-    """Bit by bit for ten; and the same for a system beside a copy of itself."""
-    data = simulate("springs", train=3, val=0, test=0, ood=0, frames=12)
-    normaliser = Normaliser.fit(data)
-    batch = Windows(data, normaliser, 6, 6).batch(np.arange(3), np.zeros(3, int))
-    contexts = []
-    for mean in (True, False):
-        torch.manual_seed(0)
-        config = model_config("pgode", {"width": 8, "system_mean": mean})
-        model = build_model("pgode", config, normaliser)
-        with torch.no_grad():
-            contexts.append(model.encode(batch).system)
-    assert torch.equal(*contexts)
-
-    states = np.concatenate([data.states, data.states], axis=1)
-    edges = data.edges
-    twice = Edges(
-        *(edges.graph_system, edges.graph_start),
-        np.concatenate([edges.edge_graph] * 2),
-        np.concatenate([edges.edge_receiver, edges.edge_receiver + 10]),
-        np.concatenate([edges.edge_sender, edges.edge_sender + 10]),
-        np.concatenate([edges.edge_attributes] * 2),
-    )
-    doubled = Trajectories.build(
-        states,
-        data.times,
-        edges=twice,
-        features=data.features,
-        parameters=data.parameters,
-        parameter_names=normaliser.parameters,
-    )
-    larger = Windows(doubled, normaliser, 6, 6).batch(np.arange(3), np.zeros(3, int))
-    torch.manual_seed(0)
-    config = model_config("pgode", {"width": 8, "strength": False})
-    model = build_model("pgode", config, normaliser)
-    with torch.no_grad():
-        assert_close(model.encode(larger).system, model.encode(batch).system)
-
-
-def test_an_untrained_model_of_positions_alone_repeats_the_last_value():
-    stream = np.random.default_rng(0)
-    states = stream.normal(size=(2, 20, 12, 3))
-    data = Trajectories.build(
-        states,
-        np.arange(12.0),
-        edges=np.ones((2, 20, 20)) - np.eye(20),
-        features=("qx", "qy", "qz"),
-        roles=("position",) * 3,
-    )
-    normaliser = Normaliser.fit(data)
-    batch = Windows(data, normaliser, 6, 6).batch(np.arange(2), np.zeros(2, int))
-    torch.manual_seed(0)
-    model = build_model("pgode", model_config("pgode", {"width": 16}), normaliser)
-    with torch.no_grad():
-        found = model.forecast(batch, batch.target_times).mean
-    assert (found - batch.states[:, -1:]).abs().max() < 0.1
