@@ -1,4 +1,4 @@
-"""Systems of any number of objects: contexts do not grow with it, and untrained models stay calm."""
+"""Systems of any size: contexts do not grow with it, and untrained models stay calm."""
 
 import numpy as np
 import torch

@@ -140,6 +140,8 @@ def test_the_drawing_library_is_there_once_and_for_molecules_only(page):
 def test_the_page_is_whole_and_its_policy_allows_its_scripts(page):
     parsed = Balanced(page)
     assert "default-src 'none'" in page and page.count("sha256-") == 2
+    policy = page.split('http-equiv="Content-Security-Policy"')[1].split(">")[0]
+    assert "unsafe-eval" not in policy and "sha256-" in policy
     assert 'id="player-canvas"' not in page and 'id="molecule-view"' in page
     assert json.loads(parsed.data)["systems"] == []
     assert "Only the C-alphas of the molecule are shown." in parsed.text
