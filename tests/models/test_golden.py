@@ -33,6 +33,7 @@ SETTINGS: dict[str, Any] = {
     "recovery": True,
     "kinematics": True,
     "anchor": True,
+    "recall": False,
     "encoder_norm": True,
     "encoder_share": True,
     "encoder_rates": True,
@@ -55,6 +56,8 @@ PAPER = dict.fromkeys(
 CHANGES: dict[str, dict[str, Any]] = {
     "default": {},
     "paper": PAPER,
+    "recall": {"recall": True},
+    "recall-positions": {"recall": True, "kinematics": False},
     "regions": {"regions": True},
     "single": {"dynamics": "single"},
     "mlp": {"dynamics": "mlp"},

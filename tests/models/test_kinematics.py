@@ -82,7 +82,7 @@ def test_object_that_was_never_seen_starts_at_the_centre_of_the_data(make, batch
 
 
 def test_other_features_are_a_change_of_their_last_value(make, batch):
-    model = make()
+    model = make(recall=False)
     for parameter in model.state.decoder.second.parameters():
         torch.nn.init.zeros_(parameter)
     last, _ = last_observed(batch)
@@ -93,7 +93,7 @@ def test_other_features_are_a_change_of_their_last_value(make, batch):
 
 @pytest.mark.parametrize("anchor", [True, False])
 def test_latent_decoder_adds_to_the_last_observation_only_with_anchor(make, batch, anchor):
-    model = make(kinematics=False, anchor=anchor)
+    model = make(kinematics=False, anchor=anchor, recall=False)
     for parameter in model.state.decoder.second.parameters():
         torch.nn.init.zeros_(parameter)
     last, _ = last_observed(batch)

@@ -38,6 +38,9 @@ class PGODEConfig(LatentConfig):
     anchor: bool = Field(
         True, description="decode a change from the last observation, not the state itself"
     )
+    recall: bool = Field(
+        True, description="with anchor: changes include a weighted mean of an object's own past"
+    )
     encoder_norm: bool = Field(True, description="layer norm before each attention")
     encoder_share: bool = Field(True, description="divide spatial weights by the degree")
     encoder_rates: bool = Field(True, description="encoders see changes between frames too")
@@ -84,6 +87,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "model": {
             "kinematics": False,
             "anchor": False,
+            "recall": False,
             "encoder_share": False,
             "encoder_rates": False,
             "encoder_relation": False,

@@ -12,6 +12,7 @@ from pgode.models.pgode.coupling import Coupling
 from pgode.models.pgode.gates import Contexts
 from pgode.models.pgode.prototypes import Mixture
 from pgode.nn.feedforward import FeedForward
+from pgode.nn.recall import Recall
 from pgode.normaliser import Normaliser
 from pgode.windows import Batch
 
@@ -25,14 +26,17 @@ Derivative = Callable[[Tensor, Tensor], Tensor]
 class Latent(nn.Module):
     """dz/dt = mixture(z) - z, decoded by an FFN (Eq. 10).
 
-    With `anchor` the decoder gives the change since the last observation.
+    With `anchor` the decoder gives the change since the last observation, to which `recall` adds
+    what the object's own past says.
     """
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
         super().__init__()
         self.recovery, self.anchor = config.recovery, config.anchor
         self.inputs = config.width
-        self.decoder = _decoder(config, len(normaliser.features))
+        self.features = list(range(len(normaliser.features)))
+        self.decoder = _decoder(config, len(self.features))
+        self.recall = _recall(config, normaliser, self.features)
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -50,8 +54,10 @@ class Latent(nn.Module):
         self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
     ) -> Float[Tensor, "objects outputs features"]:
         """States at the requested times to features."""
-        decoded: Tensor = self.decoder(states).transpose(0, 1)
-        return decoded + last_observed(batch)[0].unsqueeze(1) if self.anchor else decoded
+        decoded: Tensor = self.decoder(states)
+        if self.anchor:
+            decoded = decoded + _past(states, self.recall, self.features, batch)
+        return decoded.transpose(0, 1)
 
 
 class Kinematic(nn.Module):
@@ -84,6 +90,7 @@ class Kinematic(nn.Module):
             self.acceleration.weight.mul_(SMALL)
         self.coupling = Coupling(config) if config.coupling else None
         self.decoder = _decoder(config, len(self.others)) if self.others else None
+        self.recall = _recall(config, normaliser, self.others) if self.others else None
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -119,9 +126,10 @@ class Kinematic(nn.Module):
         size = self.size
         parts = [states[..., : 2 * size]]
         if self.decoder is not None:
-            rest = self.decoder(states[..., 2 * size :])
+            latent = states[..., 2 * size :]
+            rest = self.decoder(latent)
             if self.anchor:
-                rest = rest + last_observed(batch)[0][:, self.others]
+                rest = rest + _past(latent, self.recall, self.others, batch)
             parts.append(rest)
         order = [*self.positions, *self.velocities, *self.others]
         place = torch.tensor(order, device=states.device).argsort()
@@ -136,3 +144,20 @@ def _decoder(config: PGODEConfig, features: int) -> FeedForward:
             for parameter in made.second.parameters():
                 parameter.mul_(SMALL)
     return made
+
+
+def _recall(config: PGODEConfig, normaliser: Normaliser, features: list[int]) -> Recall | None:
+    recalls = config.anchor and config.recall
+    return Recall(config.width, normaliser, features) if recalls else None
+
+
+def _past(
+    states: Float[Tensor, "outputs objects width"],
+    recall: Recall | None,
+    features: list[int],
+    batch: Batch,
+) -> Float[Tensor, "... objects features"]:
+    """What a decoded change is added to: the last observation, and what is recalled before it."""
+    last, _ = last_observed(batch)
+    chosen = last[:, features]
+    return chosen if recall is None else chosen + recall(states, last, batch)

@@ -1,0 +1,105 @@
+"""What objects did before, as the base of a forecast: noise averages out, a trend goes on."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from pgode.nn.time_embedding import time_embedding
+from pgode.normaliser import Normaliser
+from pgode.windows import Batch
+
+AGES = 16
+"""Waves that a weight is made of, as a function of how long ago a frame was."""
+
+START = 0.01
+"""Weights start this small: an untrained forecast recalls the last value alone."""
+
+
+class Recall(nn.Module):
+    """The mean, over an object's frames, of a weight times its change since then.
+
+        1/C sum_c a_i(t, c) (x_i(c) - x_i(last)),   a_i(t, c) = W z_i(t) . TE(c)
+
+    What jitters about a place is best forecast near its mean, what drifts along its trend, and a
+    network that sees frames through attention finds neither easily. Positions are recalled a second
+    time, with weights of their own, from earlier frames that were turned and shifted onto the last
+    one: a molecule that drifts and tumbles as a whole has jittered about its shape all the same.
+    """
+
+    unit: Float[Tensor, " positions"]
+
+    def __init__(self, width: int, normaliser: Normaliser, features: list[int]) -> None:
+        super().__init__()
+        self.features = features
+        self.positions = [q for q in normaliser.positions if q in features]
+        lengths = [normaliser.scale[q] for q in self.positions]
+        unit = torch.tensor(lengths) / max(lengths, default=1.0)
+        self.register_buffer("unit", unit, persistent=False)
+        self.kinds = 2 if self.positions else 1
+        self.weigh = nn.Linear(width, self.kinds * AGES)
+        with torch.no_grad():
+            for parameter in self.weigh.parameters():
+                parameter.mul_(START)
+
+    def forward(
+        self,
+        states: Float[Tensor, "outputs objects width"],
+        last: Float[Tensor, "objects features"],
+        batch: Batch,
+    ) -> Float[Tensor, "outputs objects chosen"]:
+        """The recalled change of the chosen features since `last`, for each state."""
+        frames = batch.states.shape[1]
+        age = time_embedding(batch.times.flatten(), AGES).view(batch.systems, frames, AGES)
+        asked = self.weigh(states).unflatten(-1, (self.kinds, AGES))
+        weight = torch.einsum("onka,nca->nkoc", asked, age[batch.system]).flatten(1, 2) / frames
+        outputs = states.shape[0]
+        changes = [torch.where(batch.observed, batch.states - last.unsqueeze(1), 0)]
+        if self.positions:
+            changes.append(self._turned_changes(last, batch))
+        parts = [
+            torch.bmm(weight[:, kind * outputs : (kind + 1) * outputs], change)
+            for kind, change in enumerate(changes)
+        ]
+        return torch.stack(parts).sum(0).transpose(0, 1)[..., self.features]
+
+    def _turned_changes(
+        self, last: Float[Tensor, "objects features"], batch: Batch
+    ) -> Float[Tensor, "objects frames features"]:
+        """Changes of position since `last` but for those of the system as a rigid body."""
+        there = batch.observed[..., self.positions].all(-1, keepdim=True)
+        place = (batch.states[..., self.positions] * self.unit).double()
+        onto = (last[:, self.positions] * self.unit).double()
+        turned = superposed(place, onto, there, batch)
+        change = torch.where(there, turned - onto.unsqueeze(1), 0).to(last) / self.unit
+        whole = torch.zeros_like(batch.states)
+        whole[..., self.positions] = change
+        return whole
+
+
+def superposed(
+    place: Float[Tensor, "objects frames dims"],
+    onto: Float[Tensor, "objects dims"],
+    there: Float[Tensor, "objects frames 1"],
+    batch: Batch,
+) -> Float[Tensor, "objects frames dims"]:
+    """Each system's frames turned and shifted to lie on `onto` as well as they can.
+
+    As `pgode.molecules.superposed`, for the objects of many systems of which some are missing.
+    """
+
+    def total(x: Tensor) -> Tensor:
+        return x.new_zeros(batch.systems, *x.shape[1:]).index_add(0, batch.system, x)
+
+    share = there.to(place.dtype)
+    count = total(share).clamp(min=1)
+    middle = total(place * share) / count
+    target = total(onto.unsqueeze(1) * share) / count
+    moved = place - middle[batch.system]
+    aim = (onto.unsqueeze(1) - target[batch.system]) * share
+    covariance = total(moved.unsqueeze(-1) * aim.unsqueeze(-2))
+    left, _, right = torch.linalg.svd(covariance)
+    sign = torch.linalg.det(left @ right).sign().unsqueeze(-1)
+    right = torch.cat([right[..., :-1, :], right[..., -1:, :] * sign.unsqueeze(-1)], dim=-2)
+    turn = (left @ right)[batch.system]
+    turned: Tensor = (moved.unsqueeze(-2) @ turn).squeeze(-2)
+    return turned + target[batch.system]

@@ -1,0 +1,89 @@
+"""The past as the base of a forecast."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.rigid_motions import in_space, moved, turn
+from torch.testing import assert_close
+
+from pgode.models.forecaster import last_observed
+from pgode.molecules import superposed as superposed_molecule
+from pgode.nn.recall import AGES, Recall, superposed
+
+WIDTH = 6
+
+
+@pytest.fixture(scope="module")
+def space():
+    return in_space(velocities=False)
+
+
+def evenly(normaliser, *, kind):
+    """A recall whose weights are 1 for one kind of past and 0 for the other."""
+    made = Recall(WIDTH, normaliser, list(range(len(normaliser.features)))).double()
+    with torch.no_grad():
+        made.weigh.weight.zero_()
+        made.weigh.bias.zero_()
+        made.weigh.bias[(kind + 1) * AGES - 1] = 1.0  # the slowest cosine: 1 over a few frames
+    return made
+
+
+def recalled(recall, batch):
+    states = torch.zeros(2, batch.objects, WIDTH, dtype=torch.float64)
+    with torch.no_grad():
+        return recall(states, last_observed(batch)[0], batch)
+
+
+def test_even_weights_recall_the_mean_of_what_was_observed(space):
+    """A frame without a value counts as the last one."""
+    normaliser, batch = space
+    last = last_observed(batch)[0]
+    seen = torch.where(batch.observed, batch.states, last.unsqueeze(1))
+    expected = (seen.mean(1) - last).expand(2, -1, -1)
+    assert not batch.observed.all()
+    assert_close(recalled(evenly(normaliser, kind=0), batch), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_what_moved_as_a_rigid_body_is_recalled_as_if_it_had_not_moved(space):
+    normaliser, batch = space
+    positions, frames = normaliser.positions, batch.states.shape[1]
+    shape = batch.states[:, -1]
+    steps = [
+        moved(shape, normaliser, turn(3, mirror=False, seed=k), torch.full((3,), 0.3 * k))
+        for k in range(1, frames)
+    ]
+    states = torch.stack([*steps, shape], dim=1)
+    batch = replace(batch, states=states, observed=torch.ones_like(batch.observed))
+    own, turned = (recalled(evenly(normaliser, kind=k), batch)[..., positions] for k in (0, 1))
+    assert own.abs().max() > 0.1
+    assert_close(turned, torch.zeros_like(turned), atol=1e-9, rtol=0)
+
+
+def test_a_mirror_image_is_not_taken_for_a_rotation(space):
+    normaliser, batch = space
+    states = batch.states.clone()
+    mirrored = moved(states[:, -1], normaliser, turn(3, mirror=True), torch.zeros(3))
+    states[:, 0] = mirrored
+    batch = replace(batch, states=states, observed=torch.ones_like(batch.observed))
+    found = recalled(evenly(normaliser, kind=1), batch)[..., normaliser.positions]
+    assert found.abs().max() > 1e-3
+
+
+def test_frames_are_superposed_as_those_of_molecules_are(space):
+    _, batch = space
+    place = torch.randn(batch.objects, 5, 3, dtype=torch.float64)
+    there = torch.ones(batch.objects, 5, 1, dtype=torch.bool)
+    found = superposed(place, place[:, -1], there, batch)
+    for system in range(batch.systems):
+        own = batch.system == system
+        frames = place[own].transpose(0, 1).numpy()[None]
+        expected = superposed_molecule(frames, frames[:, -1:])[0]
+        assert_close(found[own].transpose(0, 1), torch.from_numpy(expected))
+
+
+def test_values_that_are_no_positions_are_recalled_once(space):
+    normaliser, batch = space
+    recall = Recall(WIDTH, normaliser, [normaliser.features.index("charge")]).double()
+    assert recall.weigh.out_features == AGES
+    assert recalled(recall, batch).shape == (2, batch.objects, 1)
