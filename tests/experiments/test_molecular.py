@@ -21,6 +21,7 @@ from pgode.experiments.plan import Choice, entries, trials, tuning
 from pgode.experiments.rendering import markdown
 from pgode.experiments.trials import Trial, result_file, run_trial
 from pgode.files import write_json, write_text
+from pgode.models import model_config
 from pgode.molecules import Preparation, prepare
 from pgode.run import Run
 from pgode.systems.protein import from_sequence
@@ -185,21 +186,35 @@ def test_what_is_not_known_of_the_gain_is_left_open(tmp_path):
     assert [cell["gained"] for cell in cells] == [0.5, *[None] * 5]
 
 
-def test_proteins_have_a_fifth_of_the_systems_and_five_times_the_epochs(tmp_path):
+def test_proteins_have_fewer_systems_smaller_batches_and_a_quicker_model(tmp_path):
     table, choice = EXPERIMENTS["table2"], Choice("quick")
     entry = entries(table)[0]
     finish(table, choice, tmp_path)
     assert [(short.epochs, short.systems, short.horizon) for short in tuning(entry, choice)] == [
-        (20, 50, 12)
+        (4, 50, 12)
     ] * 3
     found = trials(entry, table, choice, tmp_path)
     assert found is not None and list(found) == [24]
     config = found[24][0].config(1)
-    assert (config.training.epochs, config.training.batch) == (50, 16)
+    assert (config.training.epochs, config.training.batch) == (10, 4)
     assert config.training.curriculum == ((0.4, 12),)
     assert (config.window.condition, config.window.horizon) == (12, 24)
     each = trials(entry, table, Choice("quick", per_length=True), tmp_path)
     assert each is not None and list(each) == [12, 24]
+
+
+def settings_of(trial):
+    return model_config(trial.model, trial.config(1).model).model_dump()
+
+
+def test_every_model_of_proteins_has_one_width_and_those_with_a_solver_one_step_per_frame():
+    for row in EXPERIMENTS["table2"].rows:
+        model = settings_of(Trial("5awl", "quick", row.model, row.preset))
+        assert model["width"] == 64
+        assert "solver" not in model or model["solver"]["method"] == "euler"
+    assert settings_of(Trial("springs", "quick", "pgode"))["solver"]["method"] == "rk4"
+    wider = Trial("5awl", "quick", "gru", settings=(("model.width", 96),))
+    assert settings_of(wider)["width"] == 96
 
 
 def test_a_trial_does_not_simulate_a_protein(tmp_path):

@@ -81,7 +81,7 @@ def tuning(entry: Entry, choice: Choice) -> list[Trial]:
     return [
         Trial(
             *(entry.dataset, choice.budget, entry.row.model, entry.row.preset, settings),
-            epochs=fewer * budget.tuning_epochs,
+            epochs=budget.tuning_epochs,
             rate=rate,
             horizon=TUNING_HORIZON,
             systems=max(1, budget.tuning_train // fewer),
@@ -141,7 +141,7 @@ def _trial(
             settings = (*settings, (experiment.axis[0], entry.place))
     return Trial(
         *(entry.dataset, budget.name, entry.row.model, entry.row.preset, _ordinary(settings)),
-        epochs=regime_of(entry.dataset).fewer * budget.epochs,
+        epochs=budget.epochs,
         rate=rate,
         seed=seed,
         condition=condition,

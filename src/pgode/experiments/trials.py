@@ -61,12 +61,14 @@ class Trial:
 
     def config(self, threads: int | None) -> RunConfig:
         """The settings of its run: the same windows, steps and optimiser for every model."""
+        regime = regime_of(self.dataset)
         shared: dict[str, Any] = {
+            **regime.settings_of(self.model),
             "window.starts": "random",
             "window.condition": self.condition,
             "window.horizon": self.horizon,
-            "training.batch": 16,
-            "training.curriculum": regime_of(self.dataset).curriculum,
+            "training.batch": regime.batch,
+            "training.curriculum": regime.curriculum,
             "training.optimiser": "adamw",
             "training.epochs": self.epochs,
             "training.learning_rate": self.rate,
