@@ -44,7 +44,7 @@ MOLECULES = Regime(
     settings=(("model.width", 64), ("model.solver.method", "euler")),
 )
 """A system has some two hundred atoms instead of ten particles, and thermal noise sets the error:
-half the width and one Euler step per frame come to the same one in a tenth of the time."""
+half the width and one Euler step per frame come to the same one in a seventh of the time."""
 
 
 def regime_of(dataset: str) -> Regime:
