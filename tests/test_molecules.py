@@ -8,7 +8,15 @@ from tests.rigid_motions import turn
 
 from pgode import io
 from pgode.errors import InputError
-from pgode.molecules import Molecule, Preparation, aligned, prepare, superposed
+from pgode.molecules import (
+    Molecule,
+    Preparation,
+    aligned,
+    atom_names,
+    mean_structure,
+    prepare,
+    superposed,
+)
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Trajectories
 
@@ -180,3 +188,56 @@ def test_distances_are_standardised_and_another_cutoff_is_refused():
     with pytest.raises(InputError, match=r"nearer than 0\.4, but the model was trained with 0\.5"):
         normaliser.check(prepared(motion(), cutoff=0.4), "other.nc")
     assert Normaliser.from_json(json.loads(json.dumps(normaliser.to_json()))) == normaliser
+
+
+def test_mean_structure_is_found_whichever_way_the_frames_lie():
+    stream = np.random.default_rng(3)
+    shape = stream.normal(0, 0.3, (len(ATOMS), 3))
+    frames = np.stack(
+        [(shape + stream.normal(0, 0.01, shape.shape)) @ turned(k).T + k for k in range(40)]
+    )
+    found = mean_structure(frames)
+    expected = superposed(shape[None, None], found[None, None])[0, 0]
+    assert np.abs(found - expected).max() < 0.01
+
+
+def test_a_normaliser_knows_the_mean_structure_of_its_own_molecule_only():
+    data = prepared(motion(), align="raw")
+    normaliser = Normaliser.fit(data)
+    structure = normaliser.structure_of(data)
+    assert structure is not None and structure.shape == (len(ATOMS), 3)
+    raw = structure * normaliser.scale + normaliser.centre
+    np.testing.assert_allclose(raw.ravel(), normaliser.structure)
+    assert Normaliser.from_json(json.loads(json.dumps(normaliser.to_json()))) == normaliser
+    moved = data.topology.replace("   0.000   0.000   0.000", "   1.000   2.000   3.000")
+    assert moved != data.topology and atom_names(moved) == atom_names(data.topology)
+    assert normaliser.structure_of(prepared(motion(), atoms="heavy")) is None
+    assert Normaliser.fit(without_topology(data)).structure == ()
+    assert normaliser.structure_of(without_topology(data)) is None
+
+
+def test_frames_with_missing_atoms_do_not_count_for_the_mean_structure():
+    data = prepared(motion(1, 6), align="raw")
+    observed = np.ones(data.states.shape, bool)
+    observed[0, 3, 2:] = False
+    gaps = Trajectories.build(
+        data.states,
+        data.times,
+        observed=observed,
+        edges=data.edges,
+        features=data.features,
+        roles=("position",) * 3,
+        topology=data.topology,
+    )
+    expected = mean_structure(data.states[0, :, :2].swapaxes(0, 1))
+    np.testing.assert_allclose(Normaliser.fit(gaps).structure, expected.ravel())
+
+
+def without_topology(data: Trajectories) -> Trajectories:
+    return Trajectories.build(
+        data.states,
+        data.times,
+        edges=data.edges,
+        features=data.features,
+        roles=("position",) * 3,
+    )

@@ -159,3 +159,26 @@ def superposed(
     mirrored = np.linalg.det(left @ right) < 0
     right[mirrored, -1] *= -1
     return np.asarray(moved @ (left @ right) + middle)
+
+
+def mean_structure(
+    frames: Float[np.ndarray, "frame atom 3"], rounds: int = 3
+) -> Float[np.ndarray, "atom 3"]:
+    """The mean of frames of one molecule that may lie anywhere, turned onto one another.
+
+    They are superposed on the first, then on the mean of that, and so on.
+    """
+    structure = frames[0]
+    for _ in range(rounds):
+        structure = superposed(frames[None], structure[None, None])[0].mean(0)
+    return np.asarray(structure)
+
+
+def atom_names(pdb: str) -> str:
+    """Names, residues and chains of the atoms of a PDB text, in order: what tells molecules apart.
+
+    Serial numbers and places do not count.
+    """
+    first_model = pdb.split("\nENDMDL", 1)[0]
+    lines = first_model.splitlines()
+    return "\n".join(line[12:27] for line in lines if line.startswith(("ATOM", "HETATM")))

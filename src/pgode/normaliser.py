@@ -7,7 +7,14 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.errors import InputError
+from pgode.molecules import atom_names, mean_structure
 from pgode.trajectories import Trajectories
+
+POSITION = "position"
+SPACE = 3
+"""Axes of the space that molecules live in."""
+STRUCTURE_FRAMES = 1000
+"""About so many frames, spread over the training split, make the mean structure."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,10 @@ class Normaliser:
     edge_scale: tuple[float, ...] = ()
     graph_rule: tuple[float, ...] | None = None
     """(cutoff, interval) in data units, where edges join positions nearer than a cutoff."""
+    structure: tuple[float, ...] = ()
+    """Mean structure of the training frames where all systems are one molecule, atom by atom."""
+    atoms: str = ""
+    """The atoms of that molecule, see `pgode.molecules.atom_names`."""
 
     @classmethod
     def fit(cls, training: Trajectories) -> "Normaliser":
@@ -60,6 +71,7 @@ class Normaliser:
         deviation = np.sqrt((np.where(has, known - mean, 0) ** 2).sum(0) / count)
         dataset = training.dataset
         centre, scale = _edge_scaling(training.edges.edge_attributes)
+        structure, atoms = _structure(training)
         return cls(
             features=training.features,
             roles=_words(dataset["feature_role"].values),
@@ -76,6 +88,8 @@ class Normaliser:
             edge_centre=centre,
             edge_scale=scale,
             graph_rule=training.graph_rule,
+            structure=structure,
+            atoms=atoms,
         )
 
     @classmethod
@@ -93,7 +107,7 @@ class Normaliser:
     @property
     def positions(self) -> list[int]:
         """Features that are positions."""
-        return [k for k, role in enumerate(self.roles) if role == "position"]
+        return [k for k, role in enumerate(self.roles) if role == POSITION]
 
     @property
     def velocities(self) -> list[int]:
@@ -132,6 +146,14 @@ class Normaliser:
         if not self.edge_scale:
             return raw
         return np.asarray((raw - np.array(self.edge_centre)) / np.array(self.edge_scale))
+
+    def structure_of(self, data: Trajectories) -> Float[np.ndarray, "atom axis"] | None:
+        """The scaled mean structure, if the data is of the molecule it belongs to."""
+        if not self.structure or atom_names(data.topology) != self.atoms:
+            return None
+        axes = self.positions
+        raw = np.array(self.structure).reshape(-1, len(axes))
+        return np.asarray((raw - np.array(self.centre)[axes]) / np.array(self.scale)[axes])
 
     def drift(self) -> tuple[list[float], list[float]]:
         """(gain, offset) of each position: in scaled units dq/dframe = gain v + offset exactly."""
@@ -172,6 +194,19 @@ def _edge_scaling(
     centre, scale = attributes.mean(0), attributes.std(0)
     centre[0], scale[0] = 0.0, 1.0
     return _floats(centre), _floats(np.where(scale > 0, scale, 1.0))
+
+
+def _structure(training: Trajectories) -> tuple[tuple[float, ...], str]:
+    """Mean structure and atoms of a molecule, from the frames in which all of it was observed."""
+    axes = [k for k, role in enumerate(training.dataset["feature_role"].values) if role == POSITION]
+    if not training.topology or len(axes) != SPACE:
+        return (), ""
+    frames = training.states[..., axes].swapaxes(1, 2).reshape(-1, training.states.shape[1], SPACE)
+    whole = frames[np.isfinite(frames).all((1, 2))]
+    if not len(whole):
+        return (), ""
+    thinned = whole[:: max(1, len(whole) // STRUCTURE_FRAMES)].astype(np.float64)
+    return _floats(mean_structure(thinned).ravel()), atom_names(training.topology)
 
 
 def _words(values: np.ndarray) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ class Batch:
     graph: Graph
     history: History
     numbers: Int[Tensor, " systems"]
+    structure: Float[Tensor, "objects axes"]
+    """Mean structure of the molecule the objects are atoms of; no axes where none is known."""
 
     @property
     def systems(self) -> int:
@@ -103,6 +105,9 @@ class Windows:
         self._senders = edges.edge_sender
         self._attributes = normaliser.attributes(edges.edge_attributes)
         self._weights = np.ascontiguousarray(edges.edge_attributes[:, 0])
+        structure = normaliser.structure_of(data)
+        none = np.zeros((int(self._objects.max(initial=0)), 0))
+        self._structure = none if structure is None else structure
         self._graph_at = _graph_in_force(edges.graph_system, edges.graph_start, data.times)
 
     def __len__(self) -> int:
@@ -181,6 +186,7 @@ class Windows:
                 *(rows, first, self._row_offsets, self._senders, self._weights),
             ),
             numbers=torch.from_numpy(systems),
+            structure=_tensor(self._structure[place]),
         )
 
     def _graph(

@@ -34,6 +34,7 @@ SETTINGS: dict[str, Any] = {
     "kinematics": True,
     "anchor": True,
     "recall": False,
+    "relax": True,
     "encoder_norm": True,
     "encoder_share": True,
     "encoder_rates": True,

@@ -2,14 +2,19 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from tests.rigid_motions import in_space, moved, turn
+from tests.test_molecules import ATOMS, molecule
 from torch.testing import assert_close
 
 from pgode.models.forecaster import last_observed
+from pgode.molecules import Preparation, prepare
 from pgode.molecules import superposed as superposed_molecule
 from pgode.nn.recall import AGES, Recall, superposed
+from pgode.normaliser import Normaliser
+from pgode.windows import Windows
 
 WIDTH = 6
 
@@ -87,3 +92,36 @@ def test_values_that_are_no_positions_are_recalled_once(space):
     recall = Recall(WIDTH, normaliser, [normaliser.features.index("charge")]).double()
     assert recall.weigh.out_features == AGES
     assert recalled(recall, batch).shape == (2, batch.objects, 1)
+
+
+def test_a_molecule_goes_to_its_mean_structure_wherever_it_lies():
+    """With a weight of 1, all the way; and not at all where the molecule is another one."""
+    stream = np.random.default_rng(0)
+    shape = stream.normal(0, 0.2, (1, 1, len(ATOMS), 3))
+    frames = shape + stream.normal(0, 0.02, (3, 8, len(ATOMS), 3))
+    turned = np.stack(
+        [each @ turn(3, mirror=False, seed=k).numpy() for k, each in enumerate(frames)]
+    )
+    data = prepare(turned, np.arange(8) * 0.2, molecule(), Preparation(align="raw"), {})
+    normaliser = Normaliser.fit(data)
+    batch = Windows(data, normaliser, 5, 3).batch(np.arange(3), np.zeros(3, int))
+    batch = batch.to(dtype=torch.float64)
+    recall = evenly(normaliser, kind=0)
+    assert recall.relax is not None
+    with torch.no_grad():
+        recall.weigh.bias.zero_()
+        recall.relax.weight.zero_()
+        recall.relax.bias.fill_(1.0)
+    last = last_observed(batch)[0]
+    found = normaliser.raw((last + recalled(recall, batch)[0]).numpy())
+    observed = normaliser.raw(last.numpy())
+    for system in range(3):
+        own = batch.system.numpy() == system
+        onto = observed[own][None, None]
+        expected = superposed_molecule(shape, onto)[0, 0]
+        assert np.abs(found[own] - expected).max() < 0.03
+        assert np.abs(observed[own] - expected).max() > np.abs(found[own] - expected).max()
+    other = replace(batch, structure=batch.structure[:, :0])
+    assert not recalled(recall, other).any()
+    still = Recall(WIDTH, normaliser, normaliser.positions, relax=False)
+    assert still.relax is None

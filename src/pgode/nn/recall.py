@@ -1,7 +1,7 @@
 """What objects did before, as the base of a forecast: noise averages out, a trend goes on."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from pgode.nn.time_embedding import time_embedding
@@ -24,11 +24,15 @@ class Recall(nn.Module):
     network that sees frames through attention finds neither easily. Positions are recalled a second
     time, with weights of their own, from earlier frames that were turned and shifted onto the last
     one: a molecule that drifts and tumbles as a whole has jittered about its shape all the same.
+    Where a mean structure of the molecule is known, with `relax`, positions also go some of the way
+    to it: b_i(t) times what it differs by, once it is turned onto the last frame too.
     """
 
     unit: Float[Tensor, " positions"]
 
-    def __init__(self, width: int, normaliser: Normaliser, features: list[int]) -> None:
+    def __init__(
+        self, width: int, normaliser: Normaliser, features: list[int], *, relax: bool = True
+    ) -> None:
         super().__init__()
         self.features = features
         self.positions = [q for q in normaliser.positions if q in features]
@@ -37,8 +41,10 @@ class Recall(nn.Module):
         self.register_buffer("unit", unit, persistent=False)
         self.kinds = 2 if self.positions else 1
         self.weigh = nn.Linear(width, self.kinds * AGES)
+        relaxes = relax and bool(self.positions) and bool(normaliser.structure)
+        self.relax = nn.Linear(width, 1) if relaxes else None
         with torch.no_grad():
-            for parameter in self.weigh.parameters():
+            for parameter in self.parameters():
                 parameter.mul_(START)
 
     def forward(
@@ -55,23 +61,32 @@ class Recall(nn.Module):
         outputs = states.shape[0]
         changes = [torch.where(batch.observed, batch.states - last.unsqueeze(1), 0)]
         if self.positions:
-            changes.append(self._turned_changes(last, batch))
+            there = batch.observed[..., self.positions].all(-1, keepdim=True)
+            changes.append(self._turned(batch.states[..., self.positions], there, last, batch))
         parts = [
             torch.bmm(weight[:, kind * outputs : (kind + 1) * outputs], change)
             for kind, change in enumerate(changes)
         ]
-        return torch.stack(parts).sum(0).transpose(0, 1)[..., self.features]
+        change = torch.stack(parts).sum(0).transpose(0, 1)
+        if self.relax is not None and batch.structure.shape[1]:
+            seen = batch.observed[..., self.positions].any(1).all(-1)
+            away = self._turned(batch.structure.unsqueeze(1), seen[:, None, None], last, batch)
+            change = change + self.relax(states) * away.squeeze(1)
+        return change[..., self.features]
 
-    def _turned_changes(
-        self, last: Float[Tensor, "objects features"], batch: Batch
+    def _turned(
+        self,
+        place: Float[Tensor, "objects frames positions"],
+        there: Bool[Tensor, "objects frames 1"],
+        last: Float[Tensor, "objects features"],
+        batch: Batch,
     ) -> Float[Tensor, "objects frames features"]:
-        """Changes of position since `last` but for those of the system as a rigid body."""
-        there = batch.observed[..., self.positions].all(-1, keepdim=True)
-        place = (batch.states[..., self.positions] * self.unit).double()
+        """How places differ from those of `last`, but for the system's motion as a rigid body."""
+        place = (place * self.unit).double()
         onto = (last[:, self.positions] * self.unit).double()
         turned = superposed(place, onto, there, batch)
         change = torch.where(there, turned - onto.unsqueeze(1), 0).to(last) / self.unit
-        whole = torch.zeros_like(batch.states)
+        whole = last.new_zeros(*change.shape[:2], last.shape[1])
         whole[..., self.positions] = change
         return whole
 
@@ -79,7 +94,7 @@ class Recall(nn.Module):
 def superposed(
     place: Float[Tensor, "objects frames dims"],
     onto: Float[Tensor, "objects dims"],
-    there: Float[Tensor, "objects frames 1"],
+    there: Bool[Tensor, "objects frames 1"],
     batch: Batch,
 ) -> Float[Tensor, "objects frames dims"]:
     """Each system's frames turned and shifted to lie on `onto` as well as they can.

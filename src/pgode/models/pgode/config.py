@@ -41,6 +41,9 @@ class PGODEConfig(LatentConfig):
     recall: bool = Field(
         True, description="with anchor: changes include a weighted mean of an object's own past"
     )
+    relax: bool = Field(
+        True, description="with recall: atoms go some of the way to the molecule's mean structure"
+    )
     encoder_norm: bool = Field(True, description="layer norm before each attention")
     encoder_share: bool = Field(True, description="divide spatial weights by the degree")
     encoder_rates: bool = Field(True, description="encoders see changes between frames too")
@@ -88,6 +91,7 @@ PRESETS: dict[str, dict[str, Any]] = {
             "kinematics": False,
             "anchor": False,
             "recall": False,
+            "relax": False,
             "encoder_share": False,
             "encoder_rates": False,
             "encoder_relation": False,

@@ -148,7 +148,7 @@ def _decoder(config: PGODEConfig, features: int) -> FeedForward:
 
 def _recall(config: PGODEConfig, normaliser: Normaliser, features: list[int]) -> Recall | None:
     recalls = config.anchor and config.recall
-    return Recall(config.width, normaliser, features) if recalls else None
+    return Recall(config.width, normaliser, features, relax=config.relax) if recalls else None
 
 
 def _past(
