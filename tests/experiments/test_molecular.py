@@ -25,6 +25,7 @@ from pgode.models import model_config
 from pgode.molecules import Preparation, prepare
 from pgode.run import Run
 from pgode.systems.protein import from_sequence
+from pgode.training.config import run_config
 
 OPTIONS = ["--datasets", "5awl", "--models", "lstm,pgode", "--budget", "smoke"]
 FRAMES, FUTURES = 40, 3
@@ -213,6 +214,9 @@ def test_every_model_of_proteins_has_one_width_and_those_with_a_solver_one_step_
         assert model["width"] == 64
         assert "solver" not in model or model["solver"]["method"] == "euler"
     assert settings_of(Trial("springs", "quick", "pgode"))["solver"]["method"] == "rk4"
+    preset = run_config("pgode", "molecules", None, {})
+    ours = Trial("5awl", "quick", "pgode").config(1)
+    assert (preset.model, preset.training.batch) == (ours.model, ours.training.batch)
     wider = Trial("5awl", "quick", "gru", settings=(("model.width", 96),))
     assert settings_of(wider)["width"] == 96
 

@@ -108,5 +108,9 @@ PRESETS: dict[str, dict[str, Any]] = {
             "curriculum": (),
         },
     },
+    "molecules": {
+        "model": {"width": 64, "solver": {"method": "euler"}},
+        "training": {"batch": 4, "epochs": 10},
+    },
 }
 """Whole run settings by name; what a preset leaves out is the default."""
