@@ -43,8 +43,9 @@ MOLECULES = Regime(
     digits=3,
     settings=(("model.width", 64), ("model.solver.method", "euler")),
 )
-"""As the preset `molecules` of PGODE. A system has some two hundred atoms instead of ten particles, and thermal noise sets the error:
-half the width and one Euler step per frame come to the same one in a seventh of the time."""
+"""As the preset `molecules` of PGODE. A system has some two hundred atoms instead of ten particles,
+and thermal noise sets the error: half the width and one Euler step per frame come to the same one
+in a seventh of the time."""
 
 
 def regime_of(dataset: str) -> Regime:
