@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.small_systems import CONDITION, uneven
+from tests.test_molecules import motion, prepared
 from tests.trained_runs import HORIZON, springs, trained
 
 from pgode.errors import InputError
@@ -128,6 +129,18 @@ def test_a_naive_model_has_no_skill_against_itself() -> None:
     assert set(numbers(result["skill"])) == {0.0}
     assert result["mse"] == result["naive"]["constant-velocity"]
     assert result["curve"]["model"] == result["curve"]["constant-velocity"]
+
+
+def test_without_velocities_skill_is_against_the_last_value() -> None:
+    data = prepared(motion(2, 12))
+    model = build_model("mean-value", model_config("mean-value", {}), Normaliser.fit(data))
+    result = evaluate(model, data, splits=["train"], condition=6, horizons=[4], samples=0)
+    assert result["skill_reference"] == "last-value"
+    ours, last = (
+        table["train"]["4"]["q"] for table in (result["mse"], result["naive"]["last-value"])
+    )
+    assert result["skill"]["train"]["4"]["q"] == pytest.approx(1 - ours / last)
+    assert trained().evaluate(springs(), samples=0)["skill_reference"] == "constant-velocity"
 
 
 def test_what_is_nowhere_observed_is_null_and_the_rest_is_scored() -> None:

@@ -40,6 +40,11 @@ def test_the_lowest_error_is_marked_and_a_negative_skill_too():
     assert not re.search("\x1b\\[1;32m *3.00", text)
 
 
+def test_skill_is_against_the_naive_model_that_the_evaluation_names():
+    text = printed(small(0.03, 0.01) | {"skill_reference": "last-value"})
+    assert text.count("0.2500") == 2 and "that of last value" in " ".join(text.split())
+
+
 def test_columns_are_horizons_by_variables_without_single_features():
     report = springs_report(each=1)
     lines = printed(report.evaluation).splitlines()

@@ -44,6 +44,7 @@ def evaluate(
         "mse": {},
         "naive": {name: {} for name in naive_models(normaliser)},
         "skill": {},
+        "skill_reference": reference_model(normaliser),
         "crps": {},
         "coverage": {str(level): {} for level in LEVELS},
         "energy_drift": {},
@@ -70,6 +71,11 @@ def evaluate(
 def naive_models(normaliser: Normaliser) -> tuple[str, ...]:
     """The models that learn nothing and stand beside every other one on this data."""
     return NAIVE if normaliser.velocities else (*NAIVE, *WITHOUT_VELOCITIES)
+
+
+def reference_model(normaliser: Normaliser) -> str:
+    """The naive model that skill is measured against: no straw man where nothing moves straight."""
+    return "constant-velocity" if normaliser.velocities else "last-value"
 
 
 def check_horizons(
@@ -105,7 +111,7 @@ def _add_errors(
         naive = predict(build_model(name, model_config(name, {}), normaliser), windows)
         result["naive"][name][split] = error_by_horizon(naive, normaliser, horizons)
         result["curve"][name][split] = _curves(error_by_frame(naive, normaliser), np.mean)
-    reference = result["naive"]["constant-velocity"][split]
+    reference = result["naive"][result["skill_reference"]][split]
     result["skill"][split] = skill(result["mse"][split], reference)
 
 

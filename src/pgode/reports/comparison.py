@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float
 from pgode.reports.numbers import excess, finite, percent, suitable_exponent, times
 
 REFERENCE = "constant-velocity"
-"""The naive model that skill is measured against."""
+"""The naive model that skill is measured against, where an evaluation names no other."""
 
 TOLERANCE = 0.1
 """How far the share inside an interval may be from the nominal one before the report warns."""
@@ -33,6 +33,7 @@ class Comparison:
     horizons: tuple[int, ...]
     variables: tuple[str, ...]
     errors: Float[np.ndarray, "model split horizon variable"]
+    reference: str = REFERENCE
 
     @property
     def exponent(self) -> int:
@@ -47,6 +48,11 @@ class Comparison:
             known == known.min(axis=0)
         ) & np.isfinite(self.errors)
         return lowest
+
+    @property
+    def skill_ratio(self) -> Float[np.ndarray, "split horizon variable"] | None:
+        """The model's error divided by that of the reference."""
+        return self.ratio(self.reference)
 
     def ratio(self, other: str) -> Float[np.ndarray, "split horizon variable"] | None:
         """The model's error divided by another's; None if that one is not here, or is the model."""
@@ -90,7 +96,8 @@ def compare(
         errors[index] = finite(cell.get(names[name]))
     filled = np.isfinite(errors).any(axis=(1, 2, 3)) | (np.arange(len(models)) == 0)
     kept = tuple(name for name, there in zip(models, filled, strict=True) if there)
-    return Comparison(kept, splits, horizons, names, errors[filled])
+    reference = str(evaluation.get("skill_reference", REFERENCE))
+    return Comparison(kept, splits, horizons, names, errors[filled], reference)
 
 
 def reported_variables(evaluation: Mapping[str, Any]) -> tuple[str, ...]:
@@ -154,7 +161,8 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
             words = f"Worse than {model_name(other)}, which learns nothing, {where}."
             found.append(Verdict(False, words))
     if others and not worse_anywhere and not unknown.any():
-        named = " and ".join(model_name(other) for other in others)
+        *first, last = map(model_name, others)
+        named = f"{', '.join(first)} and {last}" if first else last
         found.append(Verdict(True, f"Better than {named} in every cell of the table."))
     return found
 

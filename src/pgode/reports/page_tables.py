@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pgode.reports.comparison import (
-    REFERENCE,
     TOLERANCE,
     Comparison,
     compare,
@@ -22,7 +21,7 @@ from pgode.reports.numbers import finite, in_units, percent, significant
 def error_html(comparison: Comparison, caption: str) -> str:
     """Errors by split, model, horizon and variable; below each split the ratio to a naive model."""
     scale = 10.0**comparison.exponent
-    ratio = comparison.ratio(REFERENCE)
+    ratio = comparison.skill_ratio
     bodies = []
     for s, split in enumerate(comparison.splits):
         rows = []
@@ -40,7 +39,7 @@ def error_html(comparison: Comparison, caption: str) -> str:
                 f'<td class="{"bad" if value > 1 else ""}">{significant(value)}</td>'
                 for value in ratio[s].ravel()
             ]
-            rows.append(("ratio", f"ratio to {model_name(REFERENCE)}", cells))
+            rows.append(("ratio", f"ratio to {model_name(comparison.reference)}", cells))
         bodies.append(_group(split_name(split).capitalize(), rows))
     return table_html(
         f"{caption}{in_units(comparison.exponent)}",

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from html import escape
 
 from pgode.reports.comparison import (
-    REFERENCE,
     Comparison,
     Verdict,
     against,
     compare,
+    model_name,
     split_name,
     verdicts,
 )
@@ -30,7 +30,7 @@ def headline(data: ReportData, variables: Sequence[str]) -> str:
     parts = [tiles(comparison), verdict_list(verdicts(comparison)), error_html(comparison, caption)]
     parts.append(
         '<p class="note">All errors are of scaled values. The lowest of each column is bold. '
-        "A ratio below 1 is better than constant velocity, above 1 worse.</p>"
+        f"A ratio below 1 is better than {model_name(comparison.reference)}, above 1 worse.</p>"
     )
     single = per_feature(data.evaluation, data.features)
     if single is not None:
@@ -46,14 +46,16 @@ def headline(data: ReportData, variables: Sequence[str]) -> str:
 
 def tiles(comparison: Comparison) -> str:
     """The error at the longest horizon in large digits, for each split and variable."""
-    ratio = comparison.ratio(REFERENCE)
+    ratio = comparison.skill_ratio
     items = []
     for s, split in enumerate(comparison.splits):
         for v, variable in enumerate(comparison.variables[:TILES]):
             error = float(comparison.errors[0, s, -1, v])
             factor = math.nan if ratio is None else float(ratio[s, -1, v])
             kind = "bad" if factor > 1 or not math.isfinite(error) else "good"
-            note = "" if ratio is None else f"<p>{escape(against(factor, REFERENCE))}</p>"
+            note = (
+                "" if ratio is None else f"<p>{escape(against(factor, comparison.reference))}</p>"
+            )
             items.append(
                 f'<div class="tile {kind}"><h3>{escape(variable)}, {escape(split_name(split))}</h3>'
                 f'<p class="big">{_large(error)}</p>{note}</div>'

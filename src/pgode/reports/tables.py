@@ -7,7 +7,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pgode.reports.comparison import REFERENCE, Comparison, compare, model_name
+from pgode.reports.comparison import Comparison, compare, model_name
 from pgode.reports.numbers import in_units, significant
 
 FLOOR = "noise floor"
@@ -18,13 +18,14 @@ GAINED = "gained of what can be"
 def error_table(evaluation: dict[str, Any]) -> Table:
     """The table `pgode evaluate` prints: errors by split, model, horizon and variable.
 
-    The lowest error of a column is bold. The skill line is 1 - error / error of constant
-    velocity: 1 is perfect, 0 no better, below 0 worse.
+    The lowest error of a column is bold. The skill line is 1 - error / error of the naive model
+    that is the reference: 1 is perfect, 0 no better, below 0 worse.
     """
     comparison = compare(evaluation)
     scale = 10.0**comparison.exponent
-    best, ratio = comparison.best, comparison.ratio(REFERENCE)
-    skill_words = "" if ratio is None else "; skill: 1 - error / that of constant velocity"
+    best, ratio = comparison.best, comparison.skill_ratio
+    reference = model_name(comparison.reference)
+    skill_words = "" if ratio is None else f"; skill: 1 - error / that of {reference}"
     table = Table(
         title=f"Mean squared error of scaled values{in_units(comparison.exponent)}",
         title_justify="left",
