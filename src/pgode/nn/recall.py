@@ -57,17 +57,12 @@ class Recall(nn.Module):
         frames = batch.states.shape[1]
         age = time_embedding(batch.times.flatten(), AGES).view(batch.systems, frames, AGES)
         asked = self.weigh(states).unflatten(-1, (self.kinds, AGES))
-        weight = torch.einsum("onka,nca->nkoc", asked, age[batch.system]).flatten(1, 2) / frames
-        outputs = states.shape[0]
+        weight = torch.einsum("onka,nca->nkoc", asked, age[batch.system]) / frames
         changes = [torch.where(batch.observed, batch.states - last.unsqueeze(1), 0)]
         if self.positions:
             there = batch.observed[..., self.positions].all(-1, keepdim=True)
             changes.append(self._turned(batch.states[..., self.positions], there, last, batch))
-        parts = [
-            torch.bmm(weight[:, kind * outputs : (kind + 1) * outputs], change)
-            for kind, change in enumerate(changes)
-        ]
-        change = torch.stack(parts).sum(0).transpose(0, 1)
+        change = torch.einsum("nkoc,nkcf->onf", weight, torch.stack(changes, dim=1))
         if self.relax is not None and batch.structure.shape[1]:
             seen = batch.observed[..., self.positions].any(1).all(-1)
             away = self._turned(batch.structure.unsqueeze(1), seen[:, None, None], last, batch)
