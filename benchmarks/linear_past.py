@@ -1,0 +1,100 @@
+"""How far a linear regression on each atom's own past comes: what a network has to beat.
+
+python -m benchmarks.linear_past data/5awl.nc
+
+For each forecast frame one weight for each observed one, the same for all atoms and axes, fitted by
+least squares on the training split. "turned" also sees the past with the molecule's own motion
+taken out, "relaxed" also what the mean structure differs by.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from pgode import io
+from pgode.molecules import superposed
+from pgode.normaliser import Normaliser
+
+CONDITION, HORIZON = 12, 24
+SCORED = (12, 24)
+KINDS = ("last value", "own past", "turned", "relaxed")
+STRIDE = 3
+"""Training windows start at every third frame: those between say the same again."""
+RIDGE = 1e-3
+
+Frames = Float[np.ndarray, "window time atom 3"]
+
+
+def main() -> int:
+    """Read the command line, fit, print errors and JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("data", type=Path)
+    found = errors(parser.parse_args().data)
+    for split, rows in found.items():
+        for kind, values in rows.items():
+            print(f"{split:5s} {kind:11s} " + "  ".join(f"{1e3 * x:.3f}" for x in values.values()))
+    print(json.dumps(found))
+    return 0
+
+
+def errors(path: Path) -> dict[str, dict[str, dict[str, float]]]:
+    """Squared error (scaled units) by split, kind of regression and horizon."""
+    data = io.read(path)
+    normaliser = Normaliser.fit(data.split_of("train"))
+    structure = normaliser.structure_of(data)
+    assert structure is not None, "the data holds no molecule"
+    windows = {
+        split: _windows(
+            normaliser.states(data.split_of(split).states).swapaxes(1, 2),
+            STRIDE if split == "train" else 0,
+        )
+        for split in ("train", "test", "ood")
+    }
+    found: dict[str, dict[str, dict[str, float]]] = {"test": {}, "ood": {}}
+    for kind in KINDS:
+        seen = _inputs(windows["train"], structure, kind)
+        square = seen.T @ seen + RIDGE * np.eye(seen.shape[1])
+        weights = np.linalg.solve(square, seen.T @ _targets(windows["train"]))
+        for split in found:
+            missed = _targets(windows[split]) - _inputs(windows[split], structure, kind) @ weights
+            found[split][kind] = {str(h): float((missed[:, :h] ** 2).mean()) for h in SCORED}
+    return found
+
+
+def _windows(states: Frames, stride: int) -> Frames:
+    """Windows of the condition and the horizon; with a stride of 0 only the first of each."""
+    length = CONDITION + HORIZON
+    starts = range(0, states.shape[1] - length + 1, stride) if stride else (0,)
+    return np.concatenate([states[:, start : start + length] for start in starts])
+
+
+def _inputs(windows: Frames, structure: np.ndarray, kind: str) -> Float[np.ndarray, "row input"]:
+    """What a regression sees of each atom and axis, all relative to the last observed frame."""
+    last = windows[:, CONDITION - 1 : CONDITION]
+    parts = [windows[:, :0]]
+    if kind != "last value":
+        parts.append(windows[:, : CONDITION - 1] - last)
+    if kind in ("turned", "relaxed"):
+        parts.append(superposed(windows[:, : CONDITION - 1], last) - last)
+    if kind == "relaxed":
+        whole = np.broadcast_to(structure, (len(windows), 1, *structure.shape))
+        parts.append(superposed(whole, last) - last)
+    return _rows(np.concatenate(parts, axis=1))
+
+
+def _targets(windows: Frames) -> Float[np.ndarray, "row horizon"]:
+    return _rows(windows[:, CONDITION:] - windows[:, CONDITION - 1 : CONDITION])
+
+
+def _rows(frames: Frames) -> Float[np.ndarray, "row time"]:
+    """A row for each window, atom and axis."""
+    windows, times, atoms, axes = frames.shape
+    return frames.transpose(0, 2, 3, 1).reshape(windows * atoms * axes, times)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
