@@ -128,7 +128,7 @@ Springs, EqMotion and EGNN.
   simulated. The rest is hardly to be had: the floor is that of one state with its velocities and
   its water, of which a forecast sees positions of the protein every 0.2 ps alone.
 - What gains it is plain: a mean of each atom's own past, with the weights of its state, and the way
-  back to the mean structure (`model.recall`, `model.relax`). A linear regression on just these comes
+  back to the mean structure (`model.recall`, `model.relax`). A linear regression on just these is
   as low (`python -m benchmarks.linear_past data/5awl.nc`): 0.610 and 0.712 at 12 and 24 frames in
   distribution, as PGODE; 0.634 and 0.760 out of it, PGODE 0.626 and 0.748; as simulated 1.167 and
   1.627, PGODE 1.187 and 1.639. What neighbours do adds next to nothing at this noise.
