@@ -79,12 +79,14 @@ docs: $(DOCS_STAMP)  ## Build the pages into site/, without network
 	@echo "Open site/index.html"
 
 # The report's molecule player is 3Dmol.js, which its pages carry, so that they need no network. Its
-# minified build and its licence are in the repository, as this target takes them from npm's package.
+# minified build and its licence are in the repository, as this target takes them from npm's package,
+# but for one thing: the library would evaluate text given as a callback, and ours ignores it.
 vendor:  ## Fetch the pinned 3Dmol.js into src/pgode/reports/assets/ (needs npm and a network)
 	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	archive=$$(npm pack --silent --pack-destination "$$folder" 3dmol@$(3DMOL)); \
 	tar -xzf "$$folder/$$archive" -C "$$folder"; \
-	cp "$$folder/package/build/3Dmol-min.js" $(ASSETS)/3Dmol-min.js; \
+	sed 's/callback=eval("("+callback+")")/callback=null/' "$$folder/package/build/3Dmol-min.js" \
+		> $(ASSETS)/3Dmol-min.js; \
 	cp "$$folder/package/LICENSE" $(ASSETS)/3Dmol-LICENSE.txt
 
 clean:  ## Remove the environment and everything that was built, run or cached

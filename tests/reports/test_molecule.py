@@ -137,6 +137,10 @@ def test_the_drawing_library_is_there_once_and_for_molecules_only(page):
     assert other.count("<script") == 2 and "University of Pittsburgh" not in other
 
 
+def test_the_drawing_library_evaluates_no_text():
+    assert not re.search(r"\beval\s*\(|new Function\s*\(", drawing_library())
+
+
 def test_the_page_is_whole_and_its_policy_allows_its_scripts(page):
     parsed = Balanced(page)
     assert "default-src 'none'" in page and page.count("sha256-") == 2
