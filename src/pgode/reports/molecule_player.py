@@ -61,8 +61,8 @@ def drawing_library() -> str:
     """3Dmol.js with its licence, as the text of a script element.
 
     Text that would end the element or start a comment of the page is broken where a string of the
-    script does not mind. The published library evaluates text that it is given as a callback; that is
-    taken out when it is fetched (`make vendor`), and the page's policy has no 'unsafe-eval' either.
+    script does not mind. The published library evaluates text that it is given as a callback; that
+    is taken out when it is fetched (`make vendor`), and the page's policy has no 'unsafe-eval'.
     """
     folder = files("pgode.reports") / "assets"
     licence = (folder / "3Dmol-LICENSE.txt").read_text(encoding="utf-8").replace("*/", "* /")
