@@ -7,7 +7,7 @@ from pgode import io
 from pgode.run import Run
 from pgode.run import resume as resume_run
 from pgode.run import train as train_run
-from pgode.training.config import run_config
+from pgode.training.config import fitting_preset, run_config
 from pgode.training.display import Display
 from pgode.trajectories import Trajectories
 
@@ -17,7 +17,7 @@ def train(
     folder: Path | str,
     *,
     model: str = "pgode",
-    preset: str = "default",
+    preset: str | None = None,
     horizon: int | None = None,
     epochs: int | None = None,
     config: Path | str | None = None,
@@ -26,8 +26,9 @@ def train(
 ) -> Run:
     """Train a model on data (or a file of it) into a new run folder, and open it.
 
-    `settings` are single changes by their full name: {"model.prototypes": 3}. An interrupt saves
-    the run and raises KeyboardInterrupt; `resume` goes on from there.
+    Without a preset it is `molecules` for data of atoms, else `default`. `settings` are single
+    changes by their full name: {"model.prototypes": 3}. An interrupt saves the run and raises
+    KeyboardInterrupt; `resume` goes on from there.
     """
     given, source = _data(data)
     changes = dict(settings or {})
@@ -35,6 +36,7 @@ def train(
         changes["window.horizon"] = horizon
     if epochs is not None:
         changes["training.epochs"] = epochs
+    preset = preset or fitting_preset(model, given)
     chosen = run_config(model, preset, None if config is None else Path(config), changes)
     return _finished(train_run(given, folder, chosen, source=source, display=display))
 

@@ -1,6 +1,7 @@
 """`pgode import md` and `pgode export-md`: a simulation in, a forecast out, bad input refused."""
 
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ mdtraj = pytest.importorskip("mdtraj")
 
 from tests.io import molecular_dynamics as made  # noqa: E402
 
+import pgode  # noqa: E402
 from pgode import io  # noqa: E402
 from pgode.cli.app import run_command  # noqa: E402
 from pgode.forecasts import forecast_future  # noqa: E402
@@ -108,6 +110,22 @@ def test_a_forecast_becomes_a_trajectory_of_the_same_atoms(place: Path, capsys: 
     printed = said(capsys)
     assert "wrote out.dcd: 16 frames of 30 atoms, 4 systems, one after the other" in printed
     assert "wrote out.dcd: 4 frames of 30 atoms, 1 system" in printed
+
+
+@pytest.mark.parametrize(
+    "options, preset",
+    [("", "molecules"), ("--preset default", "default"), ("--model lstm", "default")],
+)
+def test_atoms_are_trained_with_their_own_preset(
+    place: Path, capsys: Captured, options: str, preset: str
+) -> None:
+    small = "--horizon 2 --epochs 1 --set window.condition=3 --set model.width=8"
+    assert run_command(f"train mine.nc -o run {small} {options}".split()) == 0
+    assert ("a molecule's: preset molecules" in said(capsys)) == (preset == "molecules")
+    assert json.loads(Path("run/config.json").read_text())["preset"] == preset
+    if not options:
+        again = pgode.train("mine.nc", "again", horizon=2, epochs=1, config="run/config.json")
+        assert again.config.preset == preset
 
 
 def test_data_goes_out_as_it_came_in(place: Path) -> None:

@@ -39,8 +39,9 @@ def simulate_protein(
     """Simulate a protein in water with OpenMM and write its trajectories.
 
     Each sample has a temperature, pressure and friction of its own. Finished samples are kept in
-    a folder beside the output: a command that was stopped goes on when it is given again, and
-    another choice of atoms, alignment or graph for the same --samples needs no new simulation.
+    a folder beside the output: a command that was stopped goes on when it is given again, more
+    samples or replicas can be asked for later, and another choice of atoms, alignment or graph
+    for the same --samples needs no new simulation.
     Needs the extra "md".
 
     Parameters

@@ -11,7 +11,7 @@ def train(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     model: str = "pgode",
-    preset: str = "default",
+    preset: str | None = None,
     horizon: int | None = None,
     epochs: int | None = None,
     seed: int | None = None,
@@ -36,7 +36,8 @@ def train(
         One of those that pgode models lists.
     preset
         default (what measured better), paper (the published model, as far as a setting can) or
-        molecules (default, at a seventh of the cost: for hundreds of atoms).
+        molecules (default, at a seventh of the cost). If not given, molecules for data of atoms
+        and default for all other.
     horizon
         Frames to forecast in training.
     epochs
@@ -58,13 +59,13 @@ def train(
     from pgode.errors import InputError
     from pgode.files import writable_folder
     from pgode.run_folder import source_of
-    from pgode.training.config import parse_changes, run_config
+    from pgode.training.config import fitting_preset, parse_changes, run_config
     from pgode.training.display import Live
 
     console = Console()
     if resume is not None:
-        others = (output, horizon, epochs, seed, threads, config, *changes)
-        if any(other is not None for other in others) or (model, preset) != ("pgode", "default"):
+        others = (output, preset, horizon, epochs, seed, threads, config, *changes)
+        if any(other is not None for other in others) or model != "pgode":
             raise InputError(
                 "--resume continues a run with the settings it has, and takes no others. Expected "
                 "only --resume RUN (and the data file if it moved). Start a new run to change them."
@@ -87,9 +88,13 @@ def train(
         ):
             if value is not None:
                 given[key] = value
-        chosen = run_config(model, preset, config, given)
+        chosen = run_config(model, preset or "default", config, given)
         writable_folder(output / "config.json")
-        result = run.train(io.read(data), output, chosen, source=str(data), display=Live())
+        trajectories = io.read(data)
+        if preset is None and (fitting := fitting_preset(model, trajectories)) != chosen.preset:
+            console.print(f"The data is a molecule's: preset {fitting}.", highlight=False)
+            chosen = run_config(model, fitting, config, given)
+        result = run.train(trajectories, output, chosen, source=str(data), display=Live())
         folder = output
     if result is None:
         console.print(

@@ -10,6 +10,7 @@ from pydantic import Field
 from pgode.errors import InputError
 from pgode.models.registry import model_class, model_config
 from pgode.settings import Settings, validated
+from pgode.trajectories import Trajectories
 
 
 class WindowConfig(Settings):
@@ -82,6 +83,12 @@ def run_config(
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
     return checked.model_copy(update={"model": settings})
+
+
+def fitting_preset(name: str, data: Trajectories) -> str:
+    """What a user who names no preset gets: `molecules` for atoms, if the model has that one."""
+    fitting = data.topology and "molecules" in model_class(name).presets
+    return "molecules" if fitting else "default"
 
 
 def parse_changes(pairs: list[str]) -> dict[str, Any]:

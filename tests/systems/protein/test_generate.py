@@ -154,6 +154,27 @@ def test_without_replicas_there_is_no_file_of_them(folder, tmp_path):
     assert collect_replicas(simulate_samples(SOURCE, plain, tmp_path / "p"), Preparation()) is None
 
 
+def test_replicas_and_samples_can_be_added_later_and_come_out_as_if_asked_for_at_once(
+    folder, tmp_path
+):
+    less = replace(SMALL, replicas=0, train=1, horizon=1)
+    simulate_samples(SOURCE, less, tmp_path / "grown")
+    grown = simulate_samples(SOURCE, SMALL, tmp_path / "grown")
+    for made in (collect, collect_replicas):
+        assert made(grown, Preparation()).hash == made(Samples(folder), Preparation()).hash
+    written = {path: path.stat().st_mtime_ns for path in grown.folder.glob("*.npz")}
+    fewer = simulate_samples(SOURCE, replace(SMALL, replicas=1, test=0), grown.folder)
+    futures = collect_replicas(fewer, Preparation())
+    assert futures is not None and futures.systems == 2
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+    longer = simulate_samples(SOURCE, replace(SMALL, condition=1, horizon=4), grown.folder)
+    assert collect(longer, Preparation()).states.shape[0] == 6
+    again = collect_replicas(longer, Preparation(align="raw"))
+    assert again is not None and again.frames == 5
+    np.testing.assert_array_equal(again.states[0, :, 0], again.states[1, :, 0])
+    assert (again.states[0, :, 1:] != again.states[1, :, 1:]).all((0, 2)).all()
+
+
 def test_ray_gives_the_same_numbers(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
     ray = pytest.importorskip("ray")

@@ -44,12 +44,15 @@ def simulate_samples(
 ) -> Samples:
     """Every sample of a data set into `folder`; what is already there is kept and not run again.
 
+    A sample that is to have replicas and was made without is: it begins where the one before it
+    ended, so that it comes out the same.
+
     KeyboardInterrupt once everything in hand is kept, if the process is asked to stop.
     """
     run = ENGINES[known("engine", engine, ENGINES)]
     samples = Samples(folder)
-    samples.claim(settings, source)
     with only_one(folder / "simulating", f"another command is simulating in {folder}"):
+        samples.claim(settings, source)
         return _simulate(source, settings, samples, run, jobs, display)
 
 
@@ -131,7 +134,8 @@ def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories
         for index in settings.replicated_of(name):
             sample = samples.sample(name, index)
             past, itself = sample.frames[: settings.condition], sample.frames[:last]
-            futures = [np.concatenate([past, future]) for future in sample.replicas]
+            replicas = sample.replicas[: settings.replicas]
+            futures = [np.concatenate([past, future]) for future in replicas]
             if len(itself) == last:
                 futures = [itself, *futures]
             frames += futures

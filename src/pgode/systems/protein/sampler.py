@@ -33,6 +33,8 @@ class Sample:
     frames: Float[np.ndarray, "time atom 3"]
     parameters: Float[np.ndarray, " parameter"]
     replicas: Float[np.ndarray, "replica horizon atom 3"]
+    condition: int
+    """Frames before the replicas part."""
     end: State
 
 
@@ -116,7 +118,11 @@ class Sampler:
         shape = (replicas, settings.horizon, self._solvated.atoms, 3)
         kept = [parameters[name] for name in settings.parameters]
         return Sample(
-            np.stack(frames), np.array(kept), np.array(futures, np.float32).reshape(shape), end
+            np.stack(frames),
+            np.array(kept),
+            np.array(futures, np.float32).reshape(shape),
+            settings.condition,
+            end,
         )
 
     def _future(

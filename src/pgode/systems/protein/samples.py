@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from pgode.molecules import Molecule
 from pgode.systems.protein.forces import Solvated
 from pgode.systems.protein.rings import Ring
 from pgode.systems.protein.sampler import Sample, State
-from pgode.systems.protein.settings import VERSION, Branch, Settings
+from pgode.systems.protein.settings import EXTENSIBLE, VERSION, Branch, Settings
 from pgode.systems.protein.structure import Source
 
 
@@ -28,7 +29,7 @@ class Samples:
     folder: Path
 
     def claim(self, settings: Settings, source: Source) -> None:
-        """Make the folder for these settings, or check that it is theirs."""
+        """Make the folder for these settings, or check that it is theirs or can become so."""
         path = self.folder / "settings.json"
         ours = {**settings.to_json(), **_versions()}
         if not path.exists():
@@ -37,12 +38,14 @@ class Samples:
             return
         theirs = self._content()
         other = [name for name in ours if ours[name] != theirs.get(name)]
-        if other:
+        if other and set(other) <= set(EXTENSIBLE):
+            write_json(path, ours)
+        elif other:
             listed = ", ".join(f"{name} {theirs.get(name)} (now {ours[name]})" for name in other)
             raise InputError(
                 f"{self.folder} holds samples of another simulation: {listed}. Expected the same "
-                f"settings, to go on with it. Repeat them, remove the folder, or choose another "
-                f"output path."
+                f"settings, to go on with it; numbers of samples and all about replicas may "
+                f"differ. Repeat them, remove the folder, or choose another output path."
             )
 
     @property
@@ -122,25 +125,43 @@ class Samples:
             keep["positions"], keep["box"] = state.positions, state.box
 
     def has(self, split: str, index: int) -> bool:
-        """Whether a sample is finished."""
-        return (self.folder / self._name(split, index)).exists()
+        """Whether a sample is finished, with the replicas that it is to have."""
+        return self._has(self.settings, split, index)
+
+    def _has(self, settings: Settings, split: str, index: int) -> bool:
+        name = self._name(split, index)
+        path = self.folder / name
+        if not path.exists():
+            return False
+        replicas = settings.replicas_of(split, index)
+        if not replicas:
+            return True
+        count, horizon, condition = _futures(self, name, path.stat().st_mtime_ns)
+        return count >= replicas and (horizon, condition) == (settings.horizon, settings.condition)
 
     def keep(self, split: str, index: int, sample: Sample) -> None:
         """Keep a finished sample, in one step."""
         with self._written(self._name(split, index)) as keep:
             keep["frames"], keep["parameters"] = sample.frames, sample.parameters
-            keep["replicas"] = sample.replicas
+            keep["replicas"], keep["condition"] = sample.replicas, np.array(sample.condition)
             keep["positions"], keep["box"] = sample.end.positions, sample.end.box
 
     def sample(self, split: str, index: int) -> Sample:
         """Read a finished sample."""
         kept = self._read(self._name(split, index))
-        return Sample(kept["frames"], kept["parameters"], kept["replicas"], self._state(kept))
+        return Sample(
+            kept["frames"],
+            kept["parameters"],
+            kept["replicas"],
+            int(kept["condition"]),
+            self._state(kept),
+        )
 
     def finished(self) -> int:
         """Samples that are there."""
-        counts = self.settings.counts.items()
-        return sum(self.has(split, k) for split, count in counts for k in range(count))
+        settings = self.settings
+        counts = settings.counts.items()
+        return sum(self._has(settings, split, k) for split, count in counts for k in range(count))
 
     @staticmethod
     def _name(split: str, index: int) -> str:
@@ -168,6 +189,17 @@ class Samples:
                 f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
                 f"simulation. Remove this file; the same command makes it again."
             ) from None
+
+
+@lru_cache
+def _futures(samples: Samples, name: str, written: int) -> tuple[int, int, int]:
+    """Replicas of a kept sample, their frames, and those before they parted.
+
+    Asked for again and again while a simulation is watched; `written` tells a file made anew.
+    """
+    kept = samples._read(name)
+    count, horizon, *_ = kept["replicas"].shape
+    return count, horizon, int(kept["condition"])
 
 
 def _versions() -> dict[str, str]:

@@ -29,6 +29,9 @@ EQUILIBRATION = 4
 VERSION = "1"
 """Version of the numbers, not of the library: raised whenever the same seed gives other values."""
 
+EXTENSIBLE = (*SPLITS, "replicas", "replicated", "condition", "horizon")
+"""Settings that change which samples and replicas there are, and none of those there already."""
+
 
 @dataclass(frozen=True)
 class Settings:
