@@ -1,6 +1,5 @@
 """The report as a person meets it: opened from disk in headless Chromium."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,20 +31,6 @@ def springs(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report <1>.html"
     write_report(springs_report(each=2), path)
     return path
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Chromium]:
-    with Chromium() as opened:
-        yield opened
-
-
-@pytest.fixture
-def browser(chromium) -> Iterator[Chromium]:
-    """The browser of this file with a blank page, the usual size and light colours."""
-    chromium.reset()
-    yield chromium
-    assert chromium.problems == []
 
 
 def set_slider(browser: Chromium, frame: int) -> None:

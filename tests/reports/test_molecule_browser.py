@@ -1,6 +1,5 @@
 """The molecule of a report as a person meets it: drawn in space, or a sentence why not."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,19 +33,6 @@ def report(tmp_path_factory) -> Path:
     run = trained_on(trajectories(), folder / "run")
     write_run_report(run, trajectories(), folder / "report.html", examples=2, samples=3, seed=0)
     return folder / "report.html"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Chromium]:
-    with Chromium() as opened:
-        yield opened
-
-
-@pytest.fixture
-def browser(chromium) -> Iterator[Chromium]:
-    chromium.reset()
-    yield chromium
-    assert chromium.problems == []
 
 
 def change(browser: Chromium, name: str, value: int, event: str) -> None:
