@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 from pgode.errors import InputError
 from pgode.evaluation import Calibration, evaluate, predict
 from pgode.evaluation.calibration import DRAWS
-from pgode.evaluation.noise_floor import check_replicas, gained, noise_floor
+from pgode.evaluation.noise_floor import check_replicas, way_to_floor
 from pgode.files import replacing, write_json
 from pgode.forecasts import Forecasts, forecast_future
 from pgode.models import Forecaster, build_model, model_config
@@ -111,27 +111,6 @@ class Run:
             seed=seed,
         )
 
-    def _noise_floor(
-        self, replicas: Trajectories, data: Trajectories, horizons: list[int]
-    ) -> dict[str, Any]:
-        """The floor, and what is gained of the way to it on the very systems it was measured on."""
-        check_replicas(replicas, data)
-        replicas = self.fitting(replicas, "the replicas")
-        condition = self.config.window.condition
-        floor = noise_floor(replicas, self.normaliser, condition, horizons)
-        splits = list(floor["mse"])
-        beside = evaluate(
-            self.model,
-            replicas,
-            splits=splits,
-            condition=condition,
-            horizons=horizons,
-            samples=0,
-        )
-        ours, last = beside["mse"], beside["naive"]["last-value"]
-        share = {s: gained(ours[s], last[s], floor["mse"][s]) for s in splits}
-        return {**floor, "model": ours, "last-value": last, "gained": share}
-
     def evaluate(
         self,
         data: Trajectories,
@@ -152,6 +131,9 @@ class Run:
         there = [name for name in ("test", "ood") if (data.split == name).any()]
         trained = self.config.window.horizon
         usual = [h for h in (12, 24, 36) if h <= trained] or [trained]
+        if replicas is not None:
+            condition = self.config.window.condition
+            check_replicas(replicas, data, condition, max(horizons or usual))
         result = evaluate(
             self.model,
             data,
@@ -163,7 +145,12 @@ class Run:
             seed=seed,
         )
         if replicas is not None:
-            result["noise_floor"] = self._noise_floor(replicas, data, result["horizons"])
+            result["noise_floor"] = way_to_floor(
+                self.model,
+                self.fitting(replicas, "the replicas"),
+                self.config.window.condition,
+                result["horizons"],
+            )
         result["curve"] = {self.config.name: result["curve"].pop("model"), **result["curve"]}
         return {
             "model": self.config.name,

@@ -8,7 +8,9 @@ import pytest
 from tests.test_molecules import ATOMS, molecule, motion
 
 from pgode.errors import InputError
-from pgode.evaluation.noise_floor import check_replicas, gained, noise_floor
+from pgode.evaluation import evaluate
+from pgode.evaluation.noise_floor import check_replicas, noise_floor, share, way_to_floor
+from pgode.models import build_model, model_config
 from pgode.molecules import Preparation, prepare
 from pgode.normaliser import Normaliser
 from pgode.reports.tables import error_table
@@ -73,7 +75,6 @@ def test_no_forecast_of_a_replica_is_better_than_the_floor(normaliser):
     [
         ([], [2], "does not say which of its systems share a condition"),
         ([f"test {k}" for k in range(48)], [2], "one future only"),
-        (None, [FUTURE + 1], "has 7 frames, of which 2 are the condition"),
         ("parted later", [2], "part after 3 frames, but the model sees 2"),
     ],
 )
@@ -103,8 +104,38 @@ def test_the_table_shows_the_floor_and_how_much_of_the_way_to_it_was_gained():
 
 
 def test_gained_is_the_share_of_the_way_from_the_last_value_to_the_floor():
-    ours, last, floor = ({"12": {"q": value, "qx": 1.0}} for value in (4.0, 7.0, 2.0))
-    assert gained(ours, last, floor) == {"12": {"q": pytest.approx(0.6), "qx": None}}
+    alike = [np.full(5, value) for value in (4.0, 7.0, 2.0)]
+    assert share(*alike) == pytest.approx((0.6, 0.6, 0.6))
+    assert share(*(each[:1] for each in alike)) == (pytest.approx(0.6), None, None)
+    assert share(*(np.ones(5) for _ in range(3))) == (None, None, None)
+    stream = np.random.default_rng(0)
+    for trial in range(3):
+        ours, last = stream.normal([[4.0], [7.0]], 1.0, (2, 10))
+        found, low, high = share(ours, last, np.full(10, 2.0))
+        assert low < found < high and 0.1 < high - low < 0.6, trial
+
+
+def test_the_way_to_the_floor_is_measured_on_the_systems_with_replicas(normaliser):
+    mean = build_model("mean-value", model_config("mean-value", {}), normaliser)
+    data = replicas()
+    found = way_to_floor(mean, data, CONDITION, [2, FUTURE])
+    expected = evaluate(
+        mean, data, splits=["test", "ood"], condition=CONDITION, horizons=[2, FUTURE], samples=0
+    )
+    floor = noise_floor(data, normaliser, CONDITION, [2, FUTURE])
+    assert {key: found[key] for key in floor} == floor
+    for split in ("test", "ood"):
+        for horizon in ("2", str(FUTURE)):
+            for name in ("q", "qy"):
+                ours, last, share, low, high = (
+                    found[kind][split][horizon][name]
+                    for kind in ("model", "last-value", "gained", "gained_low", "gained_high")
+                )
+                assert ours == pytest.approx(expected["mse"][split][horizon][name])
+                assert last == pytest.approx(expected["naive"]["last-value"][split][horizon][name])
+                best = floor["mse"][split][horizon][name]
+                assert share == pytest.approx((last - ours) / (last - best))
+                assert low < share < high
 
 
 def test_the_floor_of_unequal_conditions_is_where_the_best_forecast_lies(normaliser):
@@ -127,10 +158,14 @@ def test_replicas_of_other_data_are_refused():
         clock = np.arange(5) * 0.2
         return prepare(motion(), clock, molecule(), Preparation(align=align), settings)
 
-    check_replicas(made(seed=0), made(seed=0))
+    check_replicas(made(seed=0), made(seed=0), 2, 3)
     with pytest.raises(InputError, match="the replicas have the seed 1, the data 0"):
-        check_replicas(made(seed=1), made(seed=0))
+        check_replicas(made(seed=1), made(seed=0), 2, 3)
+    with pytest.raises(InputError, match="the replicas have the implicit True, the data False"):
+        check_replicas(made(implicit=True), made(implicit=False), 2, 3)
     with pytest.raises(InputError, match=r"replicas have the preparation .*superposed"):
-        check_replicas(made("superposed"), made())
+        check_replicas(made("superposed"), made(), 2, 3)
     with pytest.raises(InputError, match="of another molecule"):
-        check_replicas(made().permuted(range(8)), made())
+        check_replicas(made().permuted(range(8)), made(), 2, 3)
+    with pytest.raises(InputError, match="have 5 frames, of which 2 are the condition"):
+        check_replicas(made(), made(), 2, 4)

@@ -115,7 +115,7 @@ def test_what_pgode_gained_is_measured_from_the_last_value_to_the_floor(folder):
             floor[part]["test"]["24"]["qy"] for part in ("model", "last-value", "mse")
         )
         cell = found[label]["cells"][4]
-        assert cell["gained"] == pytest.approx((last - ours) / (last - lowest))
+        assert cell["gained"][0] == pytest.approx((last - ours) / (last - lowest))
     assert not any("gained" in cell for cell in found["LSTM"]["cells"])
 
 
@@ -184,7 +184,7 @@ def test_what_is_not_known_of_the_gain_is_left_open(tmp_path):
     gained = {"test": {"24": {"qx": 0.5, "qy": None}}}
     finish(table, choice, tmp_path, noise_floor={"mse": {}, "gained": gained})
     cells = content(table, choice, tmp_path)["rows"][0]["cells"]
-    assert [cell["gained"] for cell in cells] == [0.5, *[None] * 5]
+    assert [cell["gained"] for cell in cells] == [[0.5, None, None], *[[None] * 3] * 5]
 
 
 def test_proteins_have_fewer_systems_smaller_batches_and_a_quicker_model(tmp_path):

@@ -25,7 +25,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:Warning. The 'netCDF4'")
 
 def read(path: Path, preparation: Preparation = RAW, **options) -> Trajectories:
     options = {"frames_per_system": 6, "frame_time": made.STEP, **options}
-    return md.read([path], path.parent / "top.pdb", preparation, **options)
+    topology = options.pop("topology", path.parent / "top.pdb")
+    return md.read([path], topology, preparation, **options)
 
 
 def expected(first: int, frames: int = 6, stride: int = 1, seed: int = 0) -> np.ndarray:
@@ -63,15 +64,17 @@ def test_every_format_gives_the_same_molecule(
     assert said["trajectories"][0]["made_whole"] is True
 
 
-def test_two_chains_stay_together_when_one_crosses_the_box(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ending", ["pdb", "gro"])
+def test_two_chains_stay_together_when_one_crosses_the_box(tmp_path: Path, ending: str) -> None:
     both = (
         made.topology()
         .subset(range(made.PEPTIDE))
         .join(made.topology().subset(range(made.PEPTIDE)))
     )
     first = made.motion(30)[:, : made.PEPTIDE]
-    # The second chain lies beside the first and goes its own way, across the walls.
-    second = first + [0, 0.5, 0] + np.arange(30)[:, None, None] * [0.02, 0.005, -0.03]
+    # The second chain lies beside the first and goes its own way, across the walls. Its beginning
+    # and the end of the first, which a file without chains has as one, are half a box apart.
+    second = first + [-0.3, 0.5, 0] + np.arange(30)[:, None, None] * [0.02, 0.005, -0.03]
     whole = np.concatenate([first, second], 1)
     simulation = mdtraj.Trajectory(
         (whole % made.BOX).astype(np.float32),
@@ -79,9 +82,10 @@ def test_two_chains_stay_together_when_one_crosses_the_box(tmp_path: Path) -> No
         unitcell_lengths=np.full((30, 3), made.BOX),
         unitcell_angles=np.full((30, 3), 90.0),
     )
-    simulation[0].save(str(tmp_path / "top.pdb"))
+    topology = tmp_path / f"top.{ending}"
+    simulation[0].save(str(topology))
     simulation.save(str(tmp_path / "run.dcd"))
-    data = read(tmp_path / "run.dcd")
+    data = read(tmp_path / "run.dcd", topology=topology)
     apart = data.states[..., made.PEPTIDE :, :, :] - data.states[..., : made.PEPTIDE, :, :]
     for system, start in enumerate((0, 12, 24)):
         rows = slice(start, start + 6)

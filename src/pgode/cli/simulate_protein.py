@@ -16,10 +16,10 @@ def simulate_protein(
     structure: Path | None = None,
     pdb_id: str | None = None,
     sequence: str | None = None,
-    train: int = 200,
-    val: int = 50,
-    test: int = 50,
-    ood: int = 50,
+    train: int | None = None,
+    val: int | None = None,
+    test: int | None = None,
+    ood: int | None = None,
     frames: int = 48,
     frame_time: float = 0.2,
     seed: int = 0,
@@ -29,9 +29,10 @@ def simulate_protein(
     align: str = "superposed",
     cutoff: float = 0.4,
     update: int = 12,
-    replicas: int = 0,
-    condition: int = 12,
-    horizon: int = 24,
+    replicas: int | None = None,
+    replicated: int | None = None,
+    condition: int | None = None,
+    horizon: int | None = None,
     samples: Path | None = None,
     implicit: Annotated[bool, Parameter(negative="")] = False,
     open_ring: Annotated[bool, Parameter(negative="")] = False,
@@ -41,8 +42,8 @@ def simulate_protein(
     Each sample has a temperature, pressure and friction of its own. Finished samples are kept in
     a folder beside the output: a command that was stopped goes on when it is given again, more
     samples or replicas can be asked for later, and another choice of atoms, alignment or graph
-    for the same --samples needs no new simulation.
-    Needs the extra "md".
+    for the same --samples needs no new simulation. Numbers of samples and replicas that are not
+    given are those the folder is for. Needs the extra "md".
 
     Parameters
     ----------
@@ -55,13 +56,13 @@ def simulate_protein(
     sequence
         A peptide in one-letter code, such as YYDPETGTWY; no file is needed.
     train
-        Samples for training.
+        Samples for training; 200 in a new folder.
     val
-        Samples for validation.
+        Samples for validation; 50.
     test
-        Test samples with parameters from the training ranges.
+        Test samples with parameters from the training ranges; 50.
     ood
-        Test samples with at least one parameter outside the training ranges.
+        Test samples with at least one parameter outside the training ranges; 50.
     frames
         Frames per sample.
     frame_time
@@ -81,12 +82,14 @@ def simulate_protein(
     update
         Frames after which the graph is looked up anew.
     replicas
-        Further futures of ten systems of test and of ood, from the end of their condition, which
-        tell the error that no forecast can avoid; written beside the output.
+        Further futures of some systems of test and of ood, from the end of their condition, which
+        tell the error that no forecast can avoid; written beside the output. None in a new folder.
+    replicated
+        Systems of test and of ood that have such replicas; 10.
     condition
-        Frames before replicas part: the condition of the models that they are for.
+        Frames before replicas part, the condition of the models that they are for; 12.
     horizon
-        Frames that replicas run.
+        Frames that replicas run; 24.
     samples
         Folder of the finished samples; beside the output, and named like it, if not given.
     implicit
@@ -108,26 +111,30 @@ def simulate_protein(
     whole("jobs", jobs, 1)
     preparation = Preparation(atoms, align, cutoff, update)  # type: ignore[arg-type]
     source = _source(structure, pdb_id, sequence)
+    folder = samples or output.with_suffix(".samples")
+    wanted = {
+        "train": train,
+        "val": val,
+        "test": test,
+        "ood": ood,
+        "replicas": replicas,
+        "replicated": replicated,
+        "condition": condition,
+        "horizon": horizon,
+    }
     settings = Settings(
         source.name,
         source.hash,
         implicit=implicit,
         open_ring=open_ring,
         seed=seed,
-        train=train,
-        val=val,
-        test=test,
-        ood=ood,
         frames=frames,
         frame_time=frame_time,
-        replicas=replicas,
-        condition=condition,
-        horizon=horizon,
+        **_extended(folder, wanted),
     )
     console = Console()
     if implicit:
         console.print("No water, so no box: pressure has no meaning. For quick checks only.")
-    folder = samples or output.with_suffix(".samples")
     with Bars(console) as bars:
         made = simulate_samples(source, settings, folder, jobs=jobs, engine=engine, display=bars)
     for words in made.required_solvated()[0].repairs:
@@ -143,6 +150,17 @@ def simulate_protein(
         io.write(futures, beside)
         _say(console, beside, futures)
     console.print(f"samples are kept in {folder}", highlight=False, soft_wrap=True)
+
+
+def _extended(folder: Path, wanted: dict[str, int | None]) -> dict[str, int]:
+    """What was asked for; of the rest, what the folder's samples were made for, if it has any."""
+    from pgode.systems.protein.samples import Samples
+
+    given = {name: value for name, value in wanted.items() if value is not None}
+    if not (folder / "settings.json").exists():
+        return given
+    before = Samples(folder).settings.to_json()
+    return {name: before[name] for name in wanted} | given
 
 
 def _say(console: Any, path: Path, data: Any) -> None:

@@ -12,10 +12,23 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.errors import InputError
-from pgode.evaluation.errors import Table, columns, known_mean
+from pgode.evaluation.errors import columns, known_mean, system_means
+from pgode.evaluation.predictions import predict
+from pgode.models import Forecaster, build_model, model_config
 from pgode.molecules import superposed
 from pgode.normaliser import Normaliser
 from pgode.trajectories import Trajectories
+from pgode.windows import Windows
+
+RESAMPLED = 2000
+RANGE = (0.05, 0.95)
+"""Quantiles of what is gained, over draws of the conditions."""
+
+SAME = (
+    *("structure", "structure_hash", "seed", "implicit", "open_ring", "frame_time", "step"),
+    "preparation",
+)
+"""What replicas and data have to agree on."""
 
 
 def noise_floor(
@@ -30,15 +43,7 @@ def noise_floor(
     `rmsd` is by split and forecast frame, after superposition.
     """
     groups = _groups(replicas, condition, source)
-    frames = replicas.frames - condition
-    if frames < max(horizons):
-        raise InputError(
-            f"{source} has {replicas.frames} frames, of which {condition} are the condition. "
-            f"Expected {condition + max(horizons)}, for the horizon {max(horizons)}. Ask for "
-            f"shorter horizons, or simulate longer replicas."
-        )
-    scaled = normaliser.states(replicas.states)[:, :, condition:]
-    variance = np.stack([scaled[rows].var(0, ddof=1) for rows in groups.values()])
+    variance = _variance(replicas, normaliser, condition, list(groups.values()))
     split = np.array([replicas.split[rows[0]] for rows in groups.values()])
     found: dict[str, Any] = {
         word: {
@@ -63,24 +68,89 @@ def noise_floor(
     }
 
 
-def gained(ours: Table, last: Table, floor: Table) -> Table:
-    """(last value - ours) / (last value - floor): 0 is no better, 1 as good as can be."""
+def way_to_floor(
+    model: Forecaster,
+    replicas: Trajectories,
+    condition: int,
+    horizons: list[int],
+    source: str = "the replicas",
+) -> dict[str, Any]:
+    """The floor, and how much of the way from "last value" to it a model has gained.
 
-    def share(h: str, name: str) -> float | None:
-        value, worst, best = ours[h][name], last[h][name], floor[h][name]
-        if value is None or worst is None or best is None or worst <= best:
-            return None
-        return (worst - value) / (worst - best)
+    (last value - ours) / (last value - floor) is 0 if no better and 1 if as good as can be. All
+    three are of the systems with replicas alone. Those are few and differ, so the share has a
+    range: what resampled conditions give.
+    """
+    normaliser = model.normaliser
+    found = noise_floor(replicas, normaliser, condition, horizons, source)
+    groups = _groups(replicas, condition, source)
+    last = build_model("last-value", model_config("last-value", {}), normaliser)
+    kinds = ("model", "last-value", "gained", "gained_low", "gained_high")
+    found |= {kind: {} for kind in kinds}
+    for split in found["mse"]:
+        windows = Windows(replicas.split_of(split), normaliser, condition, max(horizons))
+        forecasts = [predict(each, windows) for each in (model, last)]
+        here = np.flatnonzero(replicas.split == split)
+        owners = [np.searchsorted(here, rows) for rows in groups.values() if rows[0] in here]
+        errors = [
+            {
+                name: system_means(each.squared_errors()[:, :, index], each.system)
+                for name, index in columns(normaliser).items()
+            }
+            for each in forecasts
+        ]
+        variance = _variance(replicas, normaliser, condition, [here[rows] for rows in owners])
+        for kind in kinds:
+            found[kind][split] = {str(h): {} for h in horizons}
+        for h in horizons:
+            for name, index in columns(normaliser).items():
+                ours, worst = (
+                    np.array([np.nanmean(table[name][rows, :h]) for rows in owners])
+                    for table in errors
+                )
+                best = np.nanmean(variance[:, :, :h, index], axis=(1, 2, 3))
+                row = (float(ours.mean()), float(worst.mean()), *share(ours, worst, best))
+                for kind, value in zip(kinds, row, strict=True):
+                    found[kind][split][str(h)][name] = value
+    return found
 
-    return {h: {name: share(h, name) for name in row} for h, row in ours.items()}
+
+def share(
+    ours: Float[np.ndarray, " condition"],
+    worst: Float[np.ndarray, " condition"],
+    best: Float[np.ndarray, " condition"],
+) -> tuple[float | None, float | None, float | None]:
+    """The share of the way from worst to best, and its range; None where there is no such way."""
+
+    def one(rows: np.ndarray) -> np.ndarray:
+        o, w, b = (each[rows].mean(-1) for each in (ours, worst, best))
+        return np.asarray(np.divide(w - o, w - b, out=np.full_like(w, np.nan), where=w > b))
+
+    whole = float(one(np.arange(len(ours))[None])[0])
+    draws = np.random.default_rng(0).integers(0, len(ours), (RESAMPLED, len(ours)))
+    several = one(draws)
+    if np.isnan(whole):
+        return None, None, None
+    if len(ours) < 2 or np.isnan(several).any():
+        return whole, None, None
+    low, high = np.quantile(several, RANGE)
+    return whole, float(low), float(high)
 
 
-def check_replicas(replicas: Trajectories, data: Trajectories) -> None:
-    """Refuse replicas of another molecule, or prepared in another way than the data."""
+def check_replicas(
+    replicas: Trajectories, data: Trajectories, condition: int, horizon: int
+) -> None:
+    """Refuse replicas of another molecule, prepared in another way than the data, or too short."""
+    if replicas.frames < condition + horizon:
+        raise InputError(
+            f"the replicas have {replicas.frames} frames, of which {condition} are the condition. "
+            f"Expected {condition + horizon}, for the horizon {horizon}. Ask for shorter horizons "
+            f"with --horizons, or simulate longer replicas."
+        )
     theirs, ours = (
         json.loads(each.dataset.attrs["generator_settings"]) for each in (replicas, data)
     )
-    for what in ("structure", "structure_hash", "seed", "preparation"):
+    for what in SAME:
         if what in theirs and what in ours and theirs[what] != ours[what]:
             raise InputError(
                 f"the replicas have the {what} {theirs[what]}, the data {ours[what]}. Expected "
@@ -92,6 +162,13 @@ def check_replicas(replicas: Trajectories, data: Trajectories) -> None:
             "the replicas are of another molecule than the data. Expected the same atoms. Give "
             "the file that was written beside the data."
         )
+
+
+def _variance(
+    replicas: Trajectories, normaliser: Normaliser, condition: int, groups: list[Any]
+) -> Float[np.ndarray, "condition object time feature"]:
+    scaled = normaliser.states(replicas.states)[:, :, condition:]
+    return np.stack([scaled[rows].var(0, ddof=1) for rows in groups])
 
 
 def _deviation(positions: Float[np.ndarray, "replica object time 3"]) -> Float[np.ndarray, " time"]:

@@ -5,6 +5,7 @@ from statistics import mean
 from typing import Any
 
 from pgode.experiments.catalogue import FLOOR
+from pgode.reports.tables import GAINED_KEYS
 
 Cell = tuple[str, int, str]
 """(split, horizon, variable) of an error."""
@@ -29,13 +30,17 @@ def floor_row(
     return {"dataset": dataset, "label": label, "model": model, "cells": values}
 
 
-def gained(results: Sequence[dict[str, Any]], cell: Cell) -> float | None:
-    """The share that a model gained of what can be gained, over its seeds; None if not known.
+def gained(results: Sequence[dict[str, Any]], cell: Cell) -> list[float | None]:
+    """The share that a model gained of what can be gained, and its range; means over its seeds.
 
     It is of the systems with replicas alone: the floor is not known of the others.
     """
     split, horizon, variable = cell
-    parts = (result.get("noise_floor", {}).get("gained", {}) for result in results)
-    there = (part.get(split, {}).get(str(horizon), {}).get(variable) for part in parts)
-    found = [value for value in there if value is not None]
-    return mean(found) if found else None
+
+    def over_seeds(kind: str) -> float | None:
+        parts = (result.get("noise_floor", {}).get(kind, {}) for result in results)
+        there = (part.get(split, {}).get(str(horizon), {}).get(variable) for part in parts)
+        found = [value for value in there if value is not None]
+        return mean(found) if found else None
+
+    return [over_seeds(kind) for kind in GAINED_KEYS]

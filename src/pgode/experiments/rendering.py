@@ -7,6 +7,7 @@ from typing import Any
 from rich.table import Table
 
 from pgode.experiments.catalogue import FLOOR
+from pgode.reports.tables import GAINED, percent
 
 WORSE = "▲"
 NAMES = {"test": "ID", "ood": "OOD"}
@@ -14,10 +15,11 @@ LEGEND = (
     "MSE x 1e-{digits} in scaled units; ours, then the paper's in brackets. Bold: the lowest of "
     f"ours in a column. {WORSE}: ours is above the paper's. ±: standard deviation over seeds."
 )
-GAINED = "gained of what can be"
 FLOOR_LEGEND = (
     " Noise floor: the error that no forecast can avoid, from futures that begin in one state. "
-    f"{GAINED.capitalize()}: (last value - ours) / (last value - noise floor)."
+    f"{GAINED.capitalize()}: (last value - ours) / (last value - noise floor), all three on the "
+    "systems with such futures alone, so not as the rows above have it; its 90 % range, over draws "
+    "of these systems, in brackets."
 )
 
 Text = list[list[str]]
@@ -105,7 +107,7 @@ def _error_lines(content: dict[str, Any], dataset: str) -> tuple[list[str], Text
         line += ([f"{seconds:.1f}" if seconds else "-"]) if timed else []
         lines.append(line)
     lines += [
-        [f"{GAINED}: {row['label']}", *(_percent(cell["gained"]) for cell in row["cells"])]
+        [f"{GAINED}: {row['label']}", *(percent(*cell["gained"]) for cell in row["cells"])]
         for row in rows
         if any("gained" in cell for cell in row["cells"])
     ]
@@ -137,10 +139,6 @@ def _number(cell: dict[str, Any], lowest: float | None, unit: float) -> str:
     text = f"{ours / unit:.3g}" + ("" if spread is None else f" ± {spread / unit:.2g}")
     text = f"**{text}**" if ours == lowest else text
     return text + theirs + (f" {WORSE}" if published is not None and ours > published else "")
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.0f} %"
 
 
 def _note(content: dict[str, Any]) -> str:

@@ -8,6 +8,9 @@ from jaxtyping import Float, Int
 
 ANCHOR = 0.1
 """Fragments of at least this share of the largest one's atoms are put next to each other."""
+LONGEST = 0.6
+"""Residues farther apart than this (nm) are not bonded, whatever the file says: beads of coarse
+models are nearer, and some formats have all chains of a complex as one."""
 
 
 def whole(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
@@ -21,7 +24,7 @@ def whole(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
     box = frames.unitcell_vectors
     if box is None or not (np.abs(np.linalg.det(box)) > 0).all():
         return np.asarray(frames.xyz, dtype=np.float64), False
-    bonds, fragment = _fragments(frames.topology)
+    bonds, fragment = _fragments(frames[0])
     if len(bonds):
         frames.make_molecules_whole(inplace=True, sorted_bonds=bonds)
     first = _together(frames[0], fragment)
@@ -41,28 +44,31 @@ def whole(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
     return positions + (path - centres)[fragment].swapaxes(0, 1), True
 
 
-def _fragments(topology: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray, " atom"]]:
+def _fragments(frame: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray, " atom"]]:
     """Bonds in an order in which the first atom of each is placed already; fragment of each atom.
 
     Files often lack bonds: of residues that mdtraj does not know, or of all atoms where only
-    C-alphas were kept. Neighbours in a residue or along a chain then count as bonded.
+    C-alphas were kept. Neighbours in a residue or along a chain then count as bonded. Or they have
+    a bond from one chain of a complex to the next, where the format knows no chains.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-    atoms = list(topology.atoms)
+    atoms = list(frame.topology.atoms)
     count = len(atoms)
 
     def graph(pairs: list[tuple[int, int]], nodes: int) -> Any:
         links = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         return coo_matrix((np.ones(len(links)), links.T), shape=(nodes, nodes)).tocsr()
 
-    bonds = [(one.index, other.index) for one, other in topology.bonds]
+    bonds = _near(frame, [(one.index, other.index) for one, other in frame.topology.bonds])
     bonded = connected_components(graph(bonds, count), directed=False)[1]
-    for before, atom in pairwise(atoms):
-        apart = bonded[before.index] != bonded[atom.index]
-        if apart and _neighbours(before.residue, atom.residue):
-            bonds.append((before.index, atom.index))
+    apart = [
+        (before.index, atom.index)
+        for before, atom in pairwise(atoms)
+        if bonded[before.index] != bonded[atom.index] and _neighbours(before.residue, atom.residue)
+    ]
+    bonds += _near(frame, apart)
     fragment = connected_components(graph(bonds, count), directed=False)[1]
 
     # One walk over everything: it starts outside, at a place next to one atom of each fragment.
@@ -71,6 +77,19 @@ def _fragments(topology: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray
     order, before = breadth_first_order(tree, count, directed=False)
     inside = order[1:][before[order[1:]] != count]
     return np.stack([before[inside], inside], 1).astype(np.int32), fragment
+
+
+def _near(frame: Any, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Pairs in one residue, and those of two residues that the nearest images put side by side."""
+    from mdtraj import compute_distances
+
+    if not pairs:
+        return []
+    residue = np.array([atom.residue.index for atom in frame.topology.atoms])
+    links = np.array(pairs)
+    near = compute_distances(frame, links, periodic=True)[0] <= LONGEST
+    kept = near | (residue[links[:, 0]] == residue[links[:, 1]])
+    return [pair for pair, keep in zip(pairs, kept, strict=True) if keep]
 
 
 def _neighbours(one: Any, other: Any) -> bool:

@@ -11,8 +11,9 @@ from pgode.reports.comparison import Comparison, compare, model_name
 from pgode.reports.numbers import in_units, significant
 
 FLOOR = "noise floor"
+GAINED_KEYS = ("gained", "gained_low", "gained_high")
 GAINED = "gained of what can be"
-"""(last value - ours) / (last value - noise floor)."""
+"""(last value - ours) / (last value - noise floor), on the systems with replicas."""
 
 
 def error_table(evaluation: dict[str, Any]) -> Table:
@@ -67,7 +68,8 @@ def floor_rows(
 ) -> list[tuple[str, list[str]]]:
     """The noise floor of a split, and the share of the way from "last value" to it.
 
-    That share is of the systems with replicas alone, so it need not follow from the other rows.
+    That share is of the systems with replicas alone, so it need not follow from the other rows;
+    its 90 % range, over draws of these systems, stands in brackets.
     """
     floor = (evaluation.get("noise_floor") or {}).get("mse", {}).get(split)
     if floor is None:
@@ -77,11 +79,23 @@ def floor_rows(
         dtype=float,
     )
     rows = [(FLOOR, [significant(x) for x in lowest.ravel() / 10.0**comparison.exponent])]
-    share = evaluation["noise_floor"].get("gained", {}).get(split)
-    if share is not None:
-        cells = [share[str(h)][name] for h in comparison.horizons for name in comparison.variables]
-        rows.append((GAINED, ["-" if x is None else f"{100 * x:.0f} %" for x in cells]))
+    shares = [evaluation["noise_floor"].get(kind, {}).get(split) for kind in GAINED_KEYS]
+    if shares[0] is not None:
+        cells = [
+            percent(*(None if each is None else each[str(h)][name] for each in shares))
+            for h in comparison.horizons
+            for name in comparison.variables
+        ]
+        rows.append((GAINED, cells))
     return rows
+
+
+def percent(share: float | None, low: float | None, high: float | None) -> str:
+    """A share with its range, if it has one."""
+    if share is None:
+        return "-"
+    around = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"
+    return f"{100 * share:.0f}{around} %"
 
 
 def _skill(value: float) -> str:

@@ -2,11 +2,14 @@
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from pgode import io
+from pgode.cli.app import run_command
 from pgode.errors import InputError
 from pgode.molecules import Preparation
 from pgode.signals import StopRequest
@@ -241,11 +244,45 @@ def test_samples_of_another_version_are_refused(folder, tmp_path):
     shutil.copytree(folder, copy)
     settings = json.loads((copy / "settings.json").read_text())
     (copy / "settings.json").write_text(json.dumps({**settings, "openmm": "8.0"}))
+    (copy / "train-0002.npz").unlink()
     with pytest.raises(InputError, match=r"another simulation: openmm 8\.0 \(now "):
         simulate_samples(SOURCE, SMALL, copy)
     (copy / "settings.json").write_text("{")
     with pytest.raises(InputError, match=r"cannot read .*settings\.json"):
         simulate_samples(SOURCE, SMALL, copy)
+
+
+def test_finished_samples_stay_good_when_openmm_is_newer(folder, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    settings = json.loads((copy / "settings.json").read_text())
+    (copy / "settings.json").write_text(json.dumps({**settings, "openmm": "8.0"}))
+    kept = simulate_samples(SOURCE, replace(SMALL, train=2), copy)
+    assert kept.finished() == 5 and kept.versions()["openmm"] == "8.0"
+    with pytest.raises(InputError, match=r"openmm 8\.0 \(now "):
+        simulate_samples(SOURCE, replace(SMALL, train=4), copy)
+
+
+def test_numbers_that_are_not_given_are_those_of_the_folder(folder, tmp_path, capsys):
+    shutil.copytree(folder, tmp_path / "copy")
+    options = "--sequence GAG --implicit --frames 5 --frame-time 0.04"
+    settings = json.loads((tmp_path / "copy" / "settings.json").read_text())
+    # Lengths that the command has no options for.
+    usual = {"settle": 2.0, "equilibrate": 100.0, "separate": 10.0, "branch": 25}
+    (tmp_path / "copy" / "settings.json").write_text(json.dumps(settings | usual))
+    output = tmp_path / "raw.nc"
+    words = f"simulate protein {options} --samples {tmp_path / 'copy'} --align raw -o {output}"
+    assert run_command([*words.split(), "--train", "2"]) == 0
+    assert io.read(output).systems == 5
+    assert io.read(tmp_path / "raw-replicas.nc").systems == 6
+    assert "6 systems" in capsys.readouterr().out
+
+
+def test_without_openmm_the_error_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openmm", None)
+    with pytest.raises(InputError, match=r'pip install "pgode\[md\]"'):
+        simulate_samples(SOURCE, SMALL, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_jump_by_box_vectors_is_undone():

@@ -85,6 +85,15 @@ def test_what_was_mended_is_said():
     )
 
 
+def test_nucleic_acids_are_removed_and_said_to_be():
+    sugar = "ATOM     {}  {}  DA B   1    {:8.3f}   9.000   9.000  1.00  0.00           C  \n"
+    chain = "".join(sugar.format(90 + k, f"C{k}'", 9 + 1.5 * k) for k in (1, 2, 3))
+    text = f"{chain}TER\n" + peptide_pdb("GAY")
+    found = repaired(Source("with DNA", text), open_ring=False)
+    assert "removed DA 1" in found.repairs
+    assert [residue.name for residue in found.topology.residues()] == ["GLY", "ALA", "TYR"]
+
+
 def test_atoms_on_top_of_each_other_are_an_error_in_words():
     chain = peptide_pdb("GG").replace("TER\nEND\n", "TER\n")
     again = "\n".join(x for x in chain.splitlines() if x.startswith("ATOM")).replace(" A ", " B ")
@@ -122,6 +131,23 @@ def test_a_link_to_a_residue_that_is_not_there_is_refused():
     source = Source("broken", LINK + peptide_pdb("GAA"))
     with pytest.raises(InputError, match="names residue 5 of chain A, which is not in"):
         solvate(source, bare(source))
+
+
+@pytest.mark.parametrize(
+    "link, message",
+    [
+        ("LINK         N   GLY A   1\n", None),
+        (LINK.replace("GLY A   1", "PRO A   2"), "that nitrogen has no hydrogen"),
+        (LINK.replace("ASP A   5", "ASP A   3"), "there is no CG or OD2"),
+    ],
+)
+def test_a_link_that_closes_no_ring_is_left_or_refused(link, message):
+    source = Source("odd link", link + peptide_pdb("GPAAD"))
+    if message is None:
+        assert not repaired(source, open_ring=False).rings
+        return
+    with pytest.raises(InputError, match=message):
+        repaired(source, open_ring=False)
 
 
 def test_a_residue_without_parameters_is_named():

@@ -110,6 +110,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "molecules": {
         "model": {"width": 64, "solver": {"method": "euler"}},
+        "window": {"horizon": 24},
         "training": {"batch": 4, "epochs": 10},
     },
 }

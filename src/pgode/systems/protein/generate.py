@@ -13,7 +13,7 @@ from pgode.systems.protein.forces import solvate
 from pgode.systems.protein.sampler import Sampler
 from pgode.systems.protein.samples import Samples
 from pgode.systems.protein.settings import UNITS, VERSION, Settings
-from pgode.systems.protein.structure import Source, openmm_errors
+from pgode.systems.protein.structure import Source, openmm_errors, openmm_part
 from pgode.systems.simulation import known
 from pgode.trajectories import Trajectories
 
@@ -50,6 +50,7 @@ def simulate_samples(
     KeyboardInterrupt once everything in hand is kept, if the process is asked to stop.
     """
     run = ENGINES[known("engine", engine, ENGINES)]
+    openmm_part("openmm", "System")
     samples = Samples(folder)
     with only_one(folder / "simulating", f"another command is simulating in {folder}"):
         samples.claim(settings, source)

@@ -38,9 +38,10 @@ class Ring:
 def rings_of(pdb: str) -> tuple[Ring, ...]:
     """The rings that the LINK records of a PDB file name."""
     found = []
-    for line in pdb.splitlines():
-        if not line.startswith("LINK"):
+    for record in pdb.splitlines():
+        if not record.startswith("LINK"):
             continue
+        line = record.ljust(80)
         ends = [
             (line[a : a + 4].strip(), line[a + 5 : a + 8], line[a + 9], line[a + 10 : a + 14])
             for a in (12, 42)
@@ -65,6 +66,12 @@ def close_rings(topology: Any, positions: Any, rings: Sequence[Ring]) -> tuple[A
         name, carbon, oxygen, _, _ = SIDE_CHAINS[ring.residue]
         place = np.array([list(p) for p in modeller.positions.value_in_unit_system(_md())])
         hydrogens = [atom for key, atom in first.items() if key in ("H", "H1", "H2", "H3")]
+        if not hydrogens or not {carbon, oxygen} <= set(second):
+            raise InputError(
+                f"a LINK record joins {ring}, but that nitrogen has no hydrogen, or there is no "
+                f"{carbon} or {oxygen}. Expected the first residue of a chain and an Asp or Glu. "
+                f"Correct the record, or open the ring with --open-ring."
+            )
         # The one farthest from the ring's carbon stays: the others point to where the bond goes.
         hydrogens.sort(key=lambda h: np.linalg.norm(place[h.index] - place[second[carbon].index]))
         hydrogens[-1].name = "H"

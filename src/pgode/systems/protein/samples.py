@@ -38,9 +38,13 @@ class Samples:
             return
         theirs = self._content()
         other = [name for name in ours if ours[name] != theirs.get(name)]
-        if other and set(other) <= set(EXTENSIBLE):
-            write_json(path, ours)
-        elif other:
+        if not other:
+            return
+        # What is there stays good when OpenMM is newer; it must not be continued.
+        allowed = {*EXTENSIBLE, *_versions()} if self._all_there(settings) else set(EXTENSIBLE)
+        if set(other) <= allowed:
+            write_json(path, {**ours, **self.versions()})
+        else:
             listed = ", ".join(f"{name} {theirs.get(name)} (now {ours[name]})" for name in other)
             raise InputError(
                 f"{self.folder} holds samples of another simulation: {listed}. Expected the same "
@@ -159,9 +163,14 @@ class Samples:
 
     def finished(self) -> int:
         """Samples that are there."""
-        settings = self.settings
+        return self._finished(self.settings)
+
+    def _finished(self, settings: Settings) -> int:
         counts = settings.counts.items()
         return sum(self._has(settings, split, k) for split, count in counts for k in range(count))
+
+    def _all_there(self, settings: Settings) -> bool:
+        return self._finished(settings) == sum(settings.counts.values())
 
     @staticmethod
     def _name(split: str, index: int) -> str:

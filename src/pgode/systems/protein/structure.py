@@ -18,6 +18,7 @@ from pgode.systems.protein.rings import Ring, close_rings, rings_of
 DOWNLOAD = "https://files.rcsb.org/download/{}.pdb"
 PH = 7.0
 STANDARD = (*RESIDUES.values(), "HOH", "UNK")
+NUCLEIC = (*"ACGUIN", "DA", "DC", "DG", "DT", "DI")
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,11 @@ def repaired(source: Source, *, open_ring: bool) -> Repaired:
     fixer_type = openmm_part("pdbfixer", "PDBFixer")
     try:
         fixer = fixer_type(pdbfile=io.StringIO(source.pdb))
+        bare = _without_nucleic(fixer)
         fixer.findMissingResidues()
         _forget_ends(fixer)
         fixer.findNonstandardResidues()
-        changes = _changes(fixer)
+        changes = _changes(fixer, bare)
         fixer.replaceNonstandardResidues()
         fixer.removeHeterogens(keepWater=False)
         fixer.findMissingAtoms()
@@ -132,7 +134,22 @@ def repaired(source: Source, *, open_ring: bool) -> Repaired:
     return Repaired(topology, positions, rings, repairs)
 
 
-def _changes(fixer: Any) -> list[str]:
+def _without_nucleic(fixer: Any) -> list[str]:
+    """Take away DNA and RNA, which PDBFixer keeps; returns what was there.
+
+    It is done first because PDBFixer counts chains when it looks for missing residues.
+    """
+    from openmm.app import Modeller
+
+    found = [residue for residue in fixer.topology.residues() if residue.name in NUCLEIC]
+    if found:
+        modeller = Modeller(fixer.topology, fixer.positions)
+        modeller.delete(found)
+        fixer.topology, fixer.positions = modeller.topology, modeller.positions
+    return [f"{residue.name} {residue.id}" for residue in found]
+
+
+def _changes(fixer: Any, already: list[str]) -> list[str]:
     """What is replaced and removed, in words; that water is removed goes without saying."""
     pairs = {residue: name for residue, name in fixer.nonstandardResidues}
     replaced = [f"{residue.name} {residue.id} by {name}" for residue, name in pairs.items()]
@@ -141,7 +158,7 @@ def _changes(fixer: Any) -> list[str]:
         for residue in fixer.topology.residues()
         if residue.name not in STANDARD and residue not in pairs
     ]
-    found = {"replaced": replaced, "removed": removed}
+    found = {"replaced": replaced, "removed": [*already, *removed]}
     return [f"{verb} {', '.join(names)}" for verb, names in found.items() if names]
 
 
