@@ -91,7 +91,8 @@ def forecast_future(
         draws = result.samples.double().numpy()
         if calibration is not None:
             when = asked[batch.system].double().numpy()
-            draws = calibration.samples(scaled, draws, when, samples, seed + first)
+            structure = batch.structure.double().numpy()
+            draws = calibration.samples(scaled, draws, when, samples, seed + first, structure)
         elif samples:
             draws = draws[np.arange(samples) % len(draws)]
         mean[rows][here[rows]] = normaliser.raw(scaled)

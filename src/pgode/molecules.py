@@ -147,18 +147,26 @@ def superposed(
 ) -> Float[np.ndarray, "system time atom 3"]:
     """Each frame turned and shifted so that its mean squared distance to the first is least.
 
-    The rotation is Kabsch's: from the singular vectors of the frames' covariance, with the sign
-    of the last turned where they would mirror. All atoms count alike. `onto` gives other frames
-    than the first to lie on.
+    All atoms count alike. `onto` gives other frames than the first to lie on.
     """
     target = positions[:, :1] if onto is None else onto
-    middle = target.mean(2, keepdims=True)
     moved = positions - positions.mean(2, keepdims=True)
-    covariance = np.einsum("stax,suay->stxy", moved, target - middle)
-    left, _, right = np.linalg.svd(covariance)
+    return np.asarray(moved @ rotations(positions, target) + target.mean(2, keepdims=True))
+
+
+def rotations(
+    positions: Float[np.ndarray, "system time atom 3"], onto: Float[np.ndarray, "system 1 atom 3"]
+) -> Float[np.ndarray, "system time 3 3"]:
+    """What turns each frame, from the right, so that it lies on `onto`, both about their centres.
+
+    Kabsch's: from the singular vectors of the frames' covariance, with the sign of the last turned
+    where they would mirror.
+    """
+    moved, target = (each - each.mean(2, keepdims=True) for each in (positions, onto))
+    left, _, right = np.linalg.svd(np.einsum("stax,suay->stxy", moved, target))
     mirrored = np.linalg.det(left @ right) < 0
     right[mirrored, -1] *= -1
-    return np.asarray(moved @ (left @ right) + middle)
+    return np.asarray(left @ right)
 
 
 def mean_structure(

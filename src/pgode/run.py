@@ -1,6 +1,6 @@
 """A run folder: everything about one trained model, enough to continue, evaluate or share it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from pgode.errors import InputError
 from pgode.evaluation import Calibration, evaluate, predict
 from pgode.evaluation.calibration import DRAWS
 from pgode.evaluation.noise_floor import check_replicas, way_to_floor
+from pgode.evaluation.together import Together
 from pgode.files import replacing, write_json
 from pgode.forecasts import Forecasts, forecast_future
 from pgode.models import Forecaster, build_model, model_config
@@ -49,10 +50,10 @@ class Run:
             stripped = {k.removeprefix("model."): v for k, v in tensors.items() if _is_model(k)}
             load_model(model, stripped, weights)
         model.eval()
-        calibrated = (path / "calibration.json").exists()
-        calibration = (
-            read_part(path, "calibration.json", Calibration.from_json) if calibrated else None
-        )
+        calibration = None
+        if (path / "calibration.json").exists():
+            alone = read_part(path, "calibration.json", Calibration.from_json)
+            calibration = replace(alone, together=Together.read(path))
         return cls(path, config, normaliser, model, read_data(path), calibration)
 
     @property
@@ -274,7 +275,7 @@ def calibrate(run: Run, validation: Windows) -> None:
     """Write the run's calibration from its forecasts of the validation split."""
     found = Calibration.fit(predict(run.model, validation, DRAWS), run.normaliser)
     if len(found.frames):
-        write_json(run.folder / "calibration.json", found.to_json())
+        _keep(found, run.folder)
 
 
 def ship(run: Run, folder: Path | str) -> None:
@@ -285,9 +286,15 @@ def ship(run: Run, folder: Path | str) -> None:
         save_file(tensors, str(temporary), {"format": "1"})
     write_json(path / "normaliser.json", run.normaliser.to_json())
     if run.calibration is not None:
-        write_json(path / "calibration.json", run.calibration.to_json())
+        _keep(run.calibration, path)
     write_json(path / "data.json", {**run.data, "source": ""})
     write_json(path / "config.json", run.config.model_dump(mode="json"))
+
+
+def _keep(calibration: Calibration, folder: Path) -> None:
+    if calibration.together is not None:
+        calibration.together.write(folder)
+    write_json(folder / "calibration.json", calibration.to_json())
 
 
 def _check_draws(samples: int, seed: int) -> None:

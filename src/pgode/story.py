@@ -65,7 +65,9 @@ def _examples(
     found = predict(run.model, windows, DRAWS if samples else 0, seed)
     drawn = found.draws.astype(np.float64)
     if run.calibration is not None and samples:
-        drawn = run.calibration.samples(found.mean, found.draws, found.times, samples, seed)
+        drawn = run.calibration.samples(
+            found.mean, found.draws, found.times, samples, seed, found.structure
+        )
     low, high = interval(drawn, 90) if len(drawn) else (found.mean, found.mean)
     batch = next(windows.batches(chosen.systems))
     raw = run.normaliser.raw

@@ -28,7 +28,8 @@ def export_md(
     system
         Write this one, counted from 0; all of them, one after the other, if not given.
     sample
-        Write this sampled forecast, counted from 0, instead of the mean.
+        Write this sampled forecast, counted from 0, instead of the mean. Its bonds are not held to
+        their lengths.
     select
         Which atoms of the topology the data holds, as an expression of mdtraj.
     """

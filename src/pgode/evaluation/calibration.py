@@ -4,7 +4,8 @@ The posterior of z(0) knows little of the errors that a learned right-hand side 
 So a forecast's spread comes from what was found on systems that training did not see: for each
 variable and frame, the quantiles of (truth - mean) / scale, where the scale is the model's own
 spread for that object and frame plus its median there. Where the model's spread tells hard
-objects from easy ones the intervals follow it; where it does not they are as wide for all.
+objects from easy ones the intervals follow it; where it does not they are as wide for all. Atoms
+of a molecule are the same in every system: they have residuals of their own (`together`).
 """
 
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.evaluation.predictions import Predictions
+from pgode.evaluation.together import LEVELS, Together
 from pgode.normaliser import Normaliser
 
-LEVELS = np.concatenate([[0.005, 0.01], np.arange(0.025, 0.98, 0.025), [0.99, 0.995]])
 DRAWS = 8
 """Posterior draws from which the model's own spread is estimated."""
 
@@ -28,6 +29,7 @@ class Calibration:
     frames: Float[np.ndarray, " frame"]
     quantiles: Float[np.ndarray, "frame feature level"]
     spread: Float[np.ndarray, "frame feature"]
+    together: Together | None = None
 
     @classmethod
     def fit(cls, validation: Predictions, normaliser: Normaliser) -> "Calibration":
@@ -45,15 +47,18 @@ class Calibration:
                 found = scaled[np.isfinite(scaled)]
                 median[row, index] = typical
                 quantiles[row, index] = np.quantile(found, LEVELS) if len(found) else 0.0
-        return cls(frames, quantiles, median)
+        return cls(frames, quantiles, median, Together.fit(validation))
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Calibration":
         """Read back what `to_json` wrote."""
-        return cls(*(np.array(content[key]) for key in ("frames", "quantiles", "spread")))
+        frames, quantiles, spread = (
+            np.array(content[key]) for key in ("frames", "quantiles", "spread")
+        )
+        return cls(frames, quantiles, spread)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists, for a run folder."""
+        """Plain lists, for a run folder; what is known of a molecule has a file of its own."""
         return {
             "levels": LEVELS.tolist(),
             "frames": self.frames.tolist(),
@@ -68,15 +73,22 @@ class Calibration:
         times: Float[np.ndarray, "object frame"],
         count: int,
         seed: int,
+        structure: Float[np.ndarray, "object axis"] | None = None,
     ) -> Float[np.ndarray, "sample object frame feature"]:
         """Calibrated sample paths around a mean forecast.
 
+        Atoms of the molecule that this was fitted to (`structure` says so) move together.
+        Otherwise:
         One rank per sample, object and feature holds along the whole path, so paths are smooth;
         ranks are stratified, so that a few samples already cover the distribution. Beyond the
         last calibrated frame its quantiles are kept.
         """
         if count == 0:
             return np.empty((0, *mean.shape))
+        if self.together is not None:
+            whole = self.together.samples(mean, times, structure, count, seed)
+            if whole is not None:
+                return whole
         random = np.random.default_rng(seed)
         objects, frames, features = mean.shape
         order = random.random((count, objects, features)).argsort(0)

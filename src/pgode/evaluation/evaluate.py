@@ -127,7 +127,9 @@ def _add_scores(
     """CRPS and coverage of calibrated samples; of the posterior's own draws without calibration."""
     drawn = ours.draws.astype(np.float64)
     if calibration is not None:
-        drawn = calibration.samples(ours.mean, ours.draws, ours.times, samples, seed)
+        drawn = calibration.samples(
+            ours.mean, ours.draws, ours.times, samples, seed, ours.structure
+        )
     scores = np.where(ours.known, crps(drawn, ours.truth), np.nan)
     result["crps"][split] = _by_variable(scores, normaliser, result["horizons"])
     for level in LEVELS:
