@@ -119,22 +119,26 @@ Springs, EqMotion and EGNN.
   [Results](results.md), where SocialODE has 3.3 after ten; that one was not trained longer.
 - PGODE `paper` is close to LG-ODE and HOPE.
 
-**Proteins** (5AWL; 2N5C is being simulated)
+**Proteins** (numbers over all three axes; the tables below have each)
 
 - PGODE `default` is below "last value", the mean of the condition and every other model in every
-  cell, in and out of distribution: 26 to 29 % below "last value" superposed, 14 to 15 % as
-  simulated, where the whole molecule also drifts and tumbles, which nothing seen foretells.
-- Of the way from "last value" to the noise floor it gains 59 to 71 % superposed and 37 to 46 % as
-  simulated. The rest is hardly to be had: the floor is that of one state with its velocities and
-  its water, of which a forecast sees positions of the protein every 0.2 ps alone.
+  cell of both proteins, in and out of distribution: 23 to 29 % below "last value" superposed, 14 to
+  17 % as simulated, where the whole molecule also drifts and tumbles, which nothing seen foretells.
+- Of the way from "last value" to the noise floor it gains 59 to 71 % on 5AWL and 49 to 61 % on 2N5C
+  superposed, 34 to 46 % as simulated, each give or take 5 to 8 points for the choice of the systems
+  with replicas. The rest is hardly to be had: the floor is that of one state with its velocities
+  and its water, of which a forecast sees positions of the protein every 0.2 ps alone.
 - What gains it is plain: a mean of each atom's own past, with the weights of its state, and the way
   back to the mean structure (`model.recall`, `model.relax`). A linear regression on just these is
-  as low (`python -m benchmarks.linear_past data/5awl.nc`): 0.610 and 0.712 at 12 and 24 frames in
-  distribution, as PGODE; 0.634 and 0.760 out of it, PGODE 0.626 and 0.748; as simulated 1.167 and
-  1.627, PGODE 1.187 and 1.639. What neighbours do adds next to nothing at this noise.
-- LG-ODE is next: it gains 35 to 43 % superposed and 8 to 14 % as simulated. LSTM, GRU and NODE
-  repeat the last value, within 1 %, the first two as simulated at 24 frames from just above it.
-- The `paper` preset errs about twice as much as "last value" or more: it has to find places from a
+  as low (`python -m benchmarks.linear_past data/5awl.nc`), here at 12 and 24 frames (x 1e-3), with
+  PGODE in brackets. 5AWL: 0.610 (0.610) and 0.712 (0.712), out of distribution 0.634 (0.626) and
+  0.760 (0.748), as simulated 1.167 (1.187) and 1.627 (1.639). 2N5C: 0.563 (0.563) and 0.701 (0.704),
+  0.618 (0.618) and 0.729 (0.735), 0.871 (0.876) and 1.299 (1.306). What neighbours do adds next to
+  nothing at this noise.
+- LG-ODE is next: it gains 31 to 43 % superposed and 8 to 17 % as simulated, at 2.6 to 2.8 times
+  PGODE's time per epoch. LSTM, GRU and NODE repeat the last value, within 1 %; as simulated at 24
+  frames the first two err up to 3 % more in single cells.
+- The `paper` preset errs 1.8 to 3.4 times as much as "last value": it has to find places from a
   mean of the history, while all else here starts from the last frame.
 - Temperature, pressure and friction out of distribution make no difference that shows.
 - Do not read our numbers against the published ones here: "last value" itself is far below all of
