@@ -132,9 +132,9 @@ Springs, EqMotion and EGNN.
   back to the mean structure (`model.recall`, `model.relax`). A linear regression on just these is
   as low (`python -m benchmarks.linear_past data/5awl.nc`), here at 12 and 24 frames (x 1e-3), with
   PGODE in brackets. 5AWL: 0.610 (0.610) and 0.712 (0.712), out of distribution 0.634 (0.626) and
-  0.760 (0.748), as simulated 1.167 (1.187) and 1.627 (1.639). 2N5C: 0.563 (0.563) and 0.701 (0.704),
-  0.618 (0.618) and 0.729 (0.735), 0.871 (0.876) and 1.299 (1.306). What neighbours do adds next to
-  nothing at this noise.
+  0.760 (0.748), as simulated 1.167 (1.187) and 1.627 (1.639). 2N5C: 0.563 (0.563) and 0.701
+  (0.704), 0.618 (0.618) and 0.729 (0.735), 0.871 (0.876) and 1.299 (1.306). What neighbours do adds
+  next to nothing at this noise.
 - LG-ODE is next: it gains 31 to 43 % superposed and 8 to 17 % as simulated, at 2.6 to 2.8 times
   PGODE's time per epoch. LSTM, GRU and NODE repeat the last value, within 1 %; as simulated at 24
   frames the first two err up to 3 % more in single cells.
