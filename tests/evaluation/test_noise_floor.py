@@ -91,7 +91,13 @@ def test_the_table_shows_the_floor_and_how_much_of_the_way_to_it_was_gained():
         "model": "pgode",
         "mse": errors(0.004),
         "naive": {"last-value": errors(0.007), "constant-velocity": errors(0.05)},
-        "noise_floor": {"mse": errors(0.002), "gained": errors(0.6)},
+        "noise_floor": {
+            "mse": errors(0.002),
+            "gained": errors(0.6),
+            "gained_low": errors(0.5),
+            "gained_high": errors(0.7),
+            "conditions": 8,
+        },
         "curve": {"pgode": {"test": {"q": [0.0]}}},
     }
     from rich.console import Console
@@ -99,7 +105,8 @@ def test_the_table_shows_the_floor_and_how_much_of_the_way_to_it_was_gained():
     console = Console(width=100, record=True, file=StringIO())
     console.print(error_table(evaluation))
     text = console.export_text()
-    assert "noise floor" in text and "60 %" in text
+    assert "noise floor" in text and "60 (50 to 70) %" in text
+    assert "on the 8 systems with replicas" in text
     assert json.dumps(evaluation)
 
 

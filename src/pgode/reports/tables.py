@@ -30,7 +30,7 @@ def error_table(evaluation: dict[str, Any]) -> Table:
     table = Table(
         title=f"Mean squared error of scaled values{in_units(comparison.exponent)}",
         title_justify="left",
-        caption=f"bold: lowest{skill_words}",
+        caption=f"bold: lowest{skill_words}{_floor_words(evaluation)}",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),  # narrow: three horizons of two variables fit in 80 columns
@@ -88,6 +88,16 @@ def floor_rows(
         ]
         rows.append((GAINED, cells))
     return rows
+
+
+def _floor_words(evaluation: dict[str, Any]) -> str:
+    floor = evaluation.get("noise_floor") or {}
+    if "conditions" not in floor:
+        return ""
+    return (
+        "\ngained: (last value - ours) / (last value - noise floor)\n"
+        f"on the {floor['conditions']} systems with replicas alone, with its 90 % range"
+    )
 
 
 def percent(share: float | None, low: float | None, high: float | None) -> str:
