@@ -13,7 +13,7 @@ from pgode.evaluation.noise_floor import check_replicas, noise_floor, share, way
 from pgode.models import build_model, model_config
 from pgode.molecules import Preparation, prepare
 from pgode.normaliser import Normaliser
-from pgode.reports.tables import error_table
+from pgode.reports.tables import error_table, percent
 
 CONDITION, REPLICAS, CONDITIONS, FUTURE = 2, 6, 8, 5
 SPREAD = 0.03
@@ -108,6 +108,13 @@ def test_the_table_shows_the_floor_and_how_much_of_the_way_to_it_was_gained():
     assert "noise floor" in text and "60 (50 to 70) %" in text
     assert "on the 8 systems with replicas" in text
     assert json.dumps(evaluation)
+
+
+def test_a_share_is_read_at_a_glance():
+    assert percent(None, None, None) == "-"
+    assert percent(0.583, None, None) == "58 %"
+    assert percent(-0.02, -0.05, 0.01) == "-2 (-5 to 1) %"
+    assert percent(-40.0, -50.0, -30.0) == "< -100 %"
 
 
 def test_gained_is_the_share_of_the_way_from_the_last_value_to_the_floor():

@@ -101,9 +101,11 @@ def _floor_words(evaluation: dict[str, Any]) -> str:
 
 
 def percent(share: float | None, low: float | None, high: float | None) -> str:
-    """A share with its range, if it has one."""
+    """A share with its range, if it has one; how far below none it is does not matter."""
     if share is None:
         return "-"
+    if share < -1:
+        return "< -100 %"
     around = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"
     return f"{100 * share:.0f}{around} %"
 
