@@ -18,7 +18,7 @@ from pgode.experiments.datasets import data_file
 from pgode.experiments.engines import ENGINES
 from pgode.experiments.molecular_data import make_protein_data, protein_file, replicas_file
 from pgode.experiments.plan import Choice, entries, trials, tuning
-from pgode.experiments.rendering import markdown
+from pgode.experiments.rendering import markdown, tables, terminal
 from pgode.experiments.trials import Trial, result_file, run_trial
 from pgode.files import write_json, write_text
 from pgode.models import model_config
@@ -177,6 +177,18 @@ def test_every_molecular_table_finds_its_published_numbers(name, published, tmp_
     assert first["ours"] == 2e-3
     assert first["published"] == (published and pytest.approx(published))
     assert "noise floor" not in markdown(found)  # there are no replicas
+
+
+@pytest.mark.parametrize("name", ["figure4-condition-5awl", "figure4-prototypes-5awl", "table14"])
+def test_every_line_of_a_table_with_a_floor_is_as_wide_as_its_head(name, tmp_path):
+    known = {split: {h: {"q": 0.5, "qx": 0.5} for h in ("12", "24")} for split in ("test", "ood")}
+    floor = {"mse": known, "gained": known}
+    finish(EXPERIMENTS[name], Choice("quick"), tmp_path, noise_floor=floor)
+    found = content(EXPERIMENTS[name], Choice("quick"), tmp_path)
+    for _, header, lines in tables(found):
+        assert any(line[0].startswith("gained") for line in lines)
+        assert {len(line) for line in lines} == {len(header)}
+    assert terminal(found)
 
 
 def test_what_is_not_known_of_the_gain_is_left_open(tmp_path):

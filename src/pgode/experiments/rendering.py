@@ -100,14 +100,23 @@ def _error_lines(content: dict[str, Any], dataset: str) -> tuple[list[str], Text
     lowest = [_lowest(line[number]["ours"] for line in reached) for number in range(len(cells))]
     unit = 10 ** -content["digits"]
     lines = []
+
+    def place(row: dict[str, Any]) -> list[str]:
+        return [] if axis is None else [str(row["place"])]
+
     for row in rows:
-        line = [row["label"], *([] if axis is None else [str(row["place"])])]
+        line = [row["label"], *place(row)]
         line += [_number(cell, low, unit) for cell, low in zip(row["cells"], lowest, strict=True)]
         seconds = row.get("seconds_per_epoch")
         line += ([f"{seconds:.1f}" if seconds else "-"]) if timed else []
         lines.append(line)
     lines += [
-        [f"{GAINED}: {row['label']}", *(percent(*cell["gained"]) for cell in row["cells"])]
+        [
+            f"{GAINED}: {row['label']}",
+            *place(row),
+            *(percent(*cell["gained"]) for cell in row["cells"]),
+            *(["-"] if timed else []),
+        ]
         for row in rows
         if any("gained" in cell for cell in row["cells"])
     ]
