@@ -7,7 +7,7 @@ from pgode import io
 from pgode.run import Run
 from pgode.run import resume as resume_run
 from pgode.run import train as train_run
-from pgode.training.config import fitting_preset, run_config
+from pgode.training.config import fitting_config, run_config
 from pgode.training.display import Display
 from pgode.trajectories import Trajectories
 
@@ -36,8 +36,11 @@ def train(
         changes["window.horizon"] = horizon
     if epochs is not None:
         changes["training.epochs"] = epochs
-    preset = preset or fitting_preset(model, given)
-    chosen = run_config(model, preset, None if config is None else Path(config), changes)
+    file = None if config is None else Path(config)
+    if preset is None:
+        chosen = fitting_config(given, model, file, changes)
+    else:
+        chosen = run_config(model, preset, file, changes)
     return _finished(train_run(given, folder, chosen, source=source, display=display))
 
 

@@ -12,6 +12,7 @@ from pgode.errors import InputError
 from pgode.evaluation import Calibration, evaluate, predict
 from pgode.evaluation.calibration import DRAWS
 from pgode.evaluation.noise_floor import check_replicas, way_to_floor
+from pgode.evaluation.together import FILE as RESIDUALS
 from pgode.evaluation.together import Together
 from pgode.files import replacing, write_json
 from pgode.forecasts import Forecasts, forecast_future
@@ -292,7 +293,9 @@ def ship(run: Run, folder: Path | str) -> None:
 
 
 def _keep(calibration: Calibration, folder: Path) -> None:
-    if calibration.together is not None:
+    if calibration.together is None:
+        (folder / RESIDUALS).unlink(missing_ok=True)
+    else:
         calibration.together.write(folder)
     write_json(folder / "calibration.json", calibration.to_json())
 

@@ -128,6 +128,15 @@ def test_atoms_are_trained_with_their_own_preset(
         assert again.config.preset == preset
 
 
+def test_a_file_that_names_another_model_gets_no_preset_of_ours(place: Path) -> None:
+    Path("lstm.yaml").write_text(
+        "name: lstm\nwindow: {condition: 3, horizon: 2}\ntraining: {epochs: 1}\n"
+    )
+    assert run_command(["train", "mine.nc", "-o", "run", "--config", "lstm.yaml"]) == 0
+    found = json.loads(Path("run/config.json").read_text())
+    assert (found["name"], found["preset"]) == ("lstm", "default")
+
+
 def test_data_goes_out_as_it_came_in(place: Path) -> None:
     assert run_command(["export-md", "mine.nc", "-o", "back.xtc", "--system", "0"]) == 0
     Path("own.pdb").write_text(io.read("mine.nc").topology)

@@ -73,7 +73,7 @@ def test_no_forecast_of_a_replica_is_better_than_the_floor(normaliser):
 @pytest.mark.parametrize(
     "owner, horizons, message",
     [
-        ([], [2], "does not say which of its systems share a condition"),
+        ([], [2], "which systems share a condition is not said in the replicas"),
         ([f"test {k}" for k in range(48)], [2], "one future only"),
         ("parted later", [2], "part after 3 frames, but the model sees 2"),
     ],

@@ -107,6 +107,13 @@ def test_a_run_folder_keeps_them(together, tmp_path: Path):
     np.testing.assert_array_equal(again.fields, together.fields)
     np.testing.assert_array_equal(drawn(again, made(2, 8)), drawn(together, made(2, 8)))
     path = tmp_path / "residuals.npz"
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(InputError, match=r"residuals\.npz.*or remove it"):
-        Together.read(tmp_path)
+    whole = path.read_bytes()
+    wrong = together.fields.copy()
+    wrong[0] = np.nan
+    for fields in (None, wrong, together.fields[:, :, :2], together.fields[0]):
+        if fields is None:
+            path.write_bytes(whole[:200])
+        else:
+            np.savez(path, frames=together.frames, fields=fields)
+        with pytest.raises(InputError, match=r"residuals\.npz.*or remove it"):
+            Together.read(tmp_path)

@@ -112,6 +112,7 @@ def simulate_protein(
     preparation = Preparation(atoms, align, cutoff, update)  # type: ignore[arg-type]
     source = _source(structure, pdb_id, sequence)
     folder = samples or output.with_suffix(".samples")
+    writable_folder(folder / "settings.json")
     wanted = {
         "train": train,
         "val": val,

@@ -59,7 +59,7 @@ def train(
     from pgode.errors import InputError
     from pgode.files import writable_folder
     from pgode.run_folder import source_of
-    from pgode.training.config import fitting_preset, parse_changes, run_config
+    from pgode.training.config import fitting_config, parse_changes, run_config
     from pgode.training.display import Live
 
     console = Console()
@@ -91,9 +91,10 @@ def train(
         chosen = run_config(model, preset or "default", config, given)
         writable_folder(output / "config.json")
         trajectories = io.read(data)
-        if preset is None and (fitting := fitting_preset(model, trajectories)) != chosen.preset:
-            console.print(f"The data is a molecule's: preset {fitting}.", highlight=False)
-            chosen = run_config(model, fitting, config, given)
+        if preset is None:
+            chosen = fitting_config(trajectories, model, config, given)
+            if chosen.preset != "default":
+                console.print(f"The data is a molecule's: preset {chosen.preset}.", highlight=False)
         result = run.train(trajectories, output, chosen, source=str(data), display=Live())
         folder = output
     if result is None:

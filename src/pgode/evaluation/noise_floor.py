@@ -43,7 +43,7 @@ def noise_floor(
     `rmsd` is by split and forecast frame, after superposition.
     """
     groups = _groups(replicas, condition, source)
-    variance = _variance(replicas, normaliser, condition, list(groups.values()))
+    variance = _variance(replicas, normaliser, condition, groups)
     split = np.array([replicas.split[rows[0]] for rows in groups.values()])
     found: dict[str, Any] = {
         word: {
@@ -84,31 +84,26 @@ def way_to_floor(
     normaliser = model.normaliser
     found = noise_floor(replicas, normaliser, condition, horizons, source)
     groups = _groups(replicas, condition, source)
+    variance = _variance(replicas, normaliser, condition, groups)
+    owner = np.array([replicas.split[rows[0]] for rows in groups.values()])
     last = build_model("last-value", model_config("last-value", {}), normaliser)
     kinds = ("model", "last-value", "gained", "gained_low", "gained_high")
     found |= {kind: {} for kind in kinds}
     for split in found["mse"]:
         windows = Windows(replicas.split_of(split), normaliser, condition, max(horizons))
         forecasts = [predict(each, windows) for each in (model, last)]
+        errors = [(each.squared_errors(), each.system) for each in forecasts]
         here = np.flatnonzero(replicas.split == split)
-        owners = [np.searchsorted(here, rows) for rows in groups.values() if rows[0] in here]
-        errors = [
-            {
-                name: system_means(each.squared_errors()[:, :, index], each.system)
-                for name, index in columns(normaliser).items()
-            }
-            for each in forecasts
-        ]
-        variance = _variance(replicas, normaliser, condition, [here[rows] for rows in owners])
+        members = [np.searchsorted(here, rows) for rows in groups.values() if rows[0] in here]
         for kind in kinds:
             found[kind][split] = {str(h): {} for h in horizons}
-        for h in horizons:
-            for name, index in columns(normaliser).items():
+        for name, index in columns(normaliser).items():
+            tables = [system_means(each[:, :, index], system) for each, system in errors]
+            for h in horizons:
                 ours, worst = (
-                    np.array([np.nanmean(table[name][rows, :h]) for rows in owners])
-                    for table in errors
+                    np.array([np.nanmean(table[rows, :h]) for rows in members]) for table in tables
                 )
-                best = np.nanmean(variance[:, :, :h, index], axis=(1, 2, 3))
+                best = np.nanmean(variance[owner == split][:, :, :h, index], axis=(1, 2, 3))
                 row = (float(ours.mean()), float(worst.mean()), *share(ours, worst, best))
                 for kind, value in zip(kinds, row, strict=True):
                     found[kind][split][str(h)][name] = value
@@ -165,10 +160,10 @@ def check_replicas(
 
 
 def _variance(
-    replicas: Trajectories, normaliser: Normaliser, condition: int, groups: list[Any]
+    replicas: Trajectories, normaliser: Normaliser, condition: int, groups: dict[str, list[int]]
 ) -> Float[np.ndarray, "condition object time feature"]:
     scaled = normaliser.states(replicas.states)[:, :, condition:]
-    return np.stack([scaled[rows].var(0, ddof=1) for rows in groups])
+    return np.stack([scaled[rows].var(0, ddof=1) for rows in groups.values()])
 
 
 def _deviation(positions: Float[np.ndarray, "replica object time 3"]) -> Float[np.ndarray, " time"]:
@@ -200,7 +195,7 @@ def _groups(replicas: Trajectories, condition: int, source: str) -> dict[str, li
     owner = settings.get("replica_of") if isinstance(settings, dict) else None
     if not isinstance(owner, list) or len(owner) != replicas.systems:
         raise InputError(
-            f"{source} does not say which of its systems share a condition. Expected a file of "
+            f"which systems share a condition is not said in {source}. Expected a file of "
             f"replicas. Make one with pgode simulate protein --replicas 4."
         )
     groups: dict[str, list[int]] = {}
@@ -208,7 +203,7 @@ def _groups(replicas: Trajectories, condition: int, source: str) -> dict[str, li
         groups.setdefault(str(name), []).append(system)
     if min(len(rows) for rows in groups.values()) < 2:
         raise InputError(
-            f"{source} has conditions with one future only. Expected at least two of each. "
-            f"Simulate more with --replicas."
+            f"there are conditions with one future only in {source}. Expected at least two of "
+            f"each. Simulate more with --replicas."
         )
     return groups

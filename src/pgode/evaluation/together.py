@@ -8,6 +8,7 @@ the molecule, and the values from quantiles, with a spread for each atom and fra
 
 import zipfile
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,10 @@ class Together:
         try:
             with path.open("rb") as file:
                 kept = np.load(file, allow_pickle=False)
-                return cls(kept["frames"], kept["fields"].astype(np.float64))
+                frames, fields = kept["frames"], kept["fields"].astype(np.float64)
+            if fields.shape[2:] != (*frames.shape, 3) or not np.isfinite(fields).all():
+                raise ValueError(f"fields of shape {fields.shape}, or not all finite")
+            return cls(frames, fields)
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
             raise InputError(
                 f"cannot read {path}: {error}. Expected the residuals that training wrote. Restore "
@@ -71,6 +75,16 @@ class Together:
         with replacing(folder / FILE) as temporary, temporary.open("wb") as file:
             fields = self.fields.astype(np.float16)
             np.savez_compressed(file, frames=self.frames, fields=fields)
+
+    @cached_property
+    def _spread(self) -> Float[np.ndarray, "atom frame 3"]:
+        found = np.sqrt((self.fields**2).mean(0))
+        return np.asarray(np.where(found > 0, found, 1.0))
+
+    @cached_property
+    def _quantiles(self) -> Float[np.ndarray, "frame level"]:
+        """Of residuals in units of their spread, at LEVELS."""
+        return np.asarray(np.quantile(self.fields / self._spread, LEVELS, axis=(0, 1, 3)).T)
 
     def samples(
         self,
@@ -88,9 +102,6 @@ class Together:
         means, reference = split
         random = np.random.default_rng(seed)
         drawn = count if count >= FEW else max(count, members)
-        spread = np.sqrt((self.fields**2).mean(0))
-        spread = np.where(spread > 0, spread, 1.0)
-        table = np.quantile(self.fields / spread, LEVELS, axis=(0, 1, 3)).T
         found = np.empty((count, *means.shape))
         for system, turn in enumerate(_turns(means, reference)):
             when = times[system * atoms]
@@ -100,11 +111,10 @@ class Together:
             order = _at(self.fields[chosen], self.frames, when, 2).argsort(0).argsort(0)
             # One position within the ranks for all of a sample: it moves as a whole.
             ranks = ((order + random.random((drawn, 1, 1, 1))) / drawn)[:count]
-            levels = _at(table, self.frames, when, 0)
             noise = np.empty(ranks.shape)
-            for k, row in enumerate(levels):
+            for k, row in enumerate(_at(self._quantiles, self.frames, when, 0)):
                 noise[:, :, k] = np.interp(ranks[:, :, k], LEVELS, row)
-            found[:, system] = noise * _at(spread, self.frames, when, 1) @ turn.T
+            found[:, system] = noise * _at(self._spread, self.frames, when, 1) @ turn.T
         return np.asarray((means + found).reshape(count, *mean.shape))
 
 

@@ -85,10 +85,16 @@ def run_config(
     return checked.model_copy(update={"model": settings})
 
 
-def fitting_preset(name: str, data: Trajectories) -> str:
-    """What a user who names no preset gets: `molecules` for atoms, if the model has that one."""
-    fitting = data.topology and "molecules" in model_class(name).presets
-    return "molecules" if fitting else "default"
+def fitting_config(
+    data: Trajectories,
+    name: str = "pgode",
+    file: Path | None = None,
+    changes: dict[str, Any] | None = None,
+) -> RunConfig:
+    """Settings where no preset is named: `molecules` for atoms if the model has that one."""
+    usual = run_config(name, "default", file, changes)
+    fitting = data.topology and usual.name == name and "molecules" in model_class(name).presets
+    return run_config(name, "molecules", file, changes) if fitting else usual
 
 
 def parse_changes(pairs: list[str]) -> dict[str, Any]:

@@ -263,6 +263,30 @@ def test_finished_samples_stay_good_when_openmm_is_newer(folder, tmp_path):
         simulate_samples(SOURCE, replace(SMALL, train=4), copy)
 
 
+@pytest.mark.parametrize("content", ["{}", "[]", "{", '{"structure": "GAG"}'])
+def test_a_folder_that_is_no_simulation_is_refused(tmp_path, capsys, content):
+    (tmp_path / "x.samples").mkdir()
+    (tmp_path / "x.samples" / "settings.json").write_text(content)
+    words = f"simulate protein --sequence GAG --implicit -o {tmp_path / 'x.nc'}"
+    assert run_command(words.split()) == 2
+    assert "settings.json" in capsys.readouterr().err
+
+
+def test_a_place_for_samples_that_cannot_be_written_is_refused(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    words = f"simulate protein --sequence GAG --implicit -o {tmp_path / 'x.nc'} --samples"
+    assert run_command([*words.split(), str(tmp_path / "file")]) == 2
+    assert "Expected a folder that can be written to" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_sample_that_lacks_a_part_is_named(folder, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    np.savez(copy / "test-0000.npz", frames=np.zeros(3))
+    with pytest.raises(InputError, match=r"test-0000\.npz.*Remove this file"):
+        simulate_samples(SOURCE, SMALL, copy)
+
+
 def test_numbers_that_are_not_given_are_those_of_the_folder(folder, tmp_path, capsys):
     shutil.copytree(folder, tmp_path / "copy")
     options = "--sequence GAG --implicit --frames 5 --frame-time 0.04"

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ from pgode.systems.protein.rings import Ring
 from pgode.systems.protein.sampler import Sample, State
 from pgode.systems.protein.settings import EXTENSIBLE, VERSION, Branch, Settings
 from pgode.systems.protein.structure import Source
+
+SAMPLE = ("frames", "parameters", "replicas", "condition", "positions", "box")
+"""What the file of a finished sample holds."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class Samples:
         path = self.folder / "settings.json"
         try:
             content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(content, dict) or not {"structure", "structure_hash"} <= set(content):
+                raise ValueError("it names no structure")
         except (OSError, ValueError) as error:
             raise InputError(
                 f"cannot read {path}: {error}. Expected the settings of a simulation. Choose "
@@ -152,7 +157,7 @@ class Samples:
 
     def sample(self, split: str, index: int) -> Sample:
         """Read a finished sample."""
-        kept = self._read(self._name(split, index))
+        kept = self._read(self._name(split, index), SAMPLE)
         return Sample(
             kept["frames"],
             kept["parameters"],
@@ -187,12 +192,12 @@ class Samples:
         with replacing(self.folder / name) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, **arrays)
 
-    def _read(self, name: str) -> dict[str, np.ndarray]:
+    def _read(self, name: str, needed: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
         try:
             # Opened here because numpy leaves its own handle open when the archive is broken.
             with (self.folder / name).open("rb") as file:
                 archive = np.load(file, allow_pickle=False)
-                return {key: archive[key] for key in archive.files}
+                return {key: archive[key] for key in needed or archive.files}
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
             raise InputError(
                 f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
@@ -200,13 +205,13 @@ class Samples:
             ) from None
 
 
-@lru_cache
+@cache
 def _futures(samples: Samples, name: str, written: int) -> tuple[int, int, int]:
     """Replicas of a kept sample, their frames, and those before they parted.
 
     Asked for again and again while a simulation is watched; `written` tells a file made anew.
     """
-    kept = samples._read(name)
+    kept = samples._read(name, SAMPLE)
     count, horizon, *_ = kept["replicas"].shape
     return count, horizon, int(kept["condition"])
 
