@@ -30,13 +30,14 @@ def curves(content: dict[str, Any]) -> list[str]:
         rows = [row for row in content["rows"] if row["dataset"] == dataset]
         panels = list(dict.fromkeys((split, variable) for split, _, variable in content["cells"]))
         timed = content["axis"] == "model.prototypes"
-        figure = Figure(figsize=(4 * (len(panels) + timed), 3.2), layout="constrained")
+        figure = Figure(figsize=(4 * (len(panels) + timed), 3.5), layout="constrained")
         axes = figure.subplots(1, len(panels) + timed, squeeze=False)[0]
         for panel, (split, variable) in zip(axes, panels, strict=False):
             _errors(panel, rows, content, split, variable)
         axes[0].set_ylabel("mean squared error")
         if axes[0].lines:
-            axes[0].legend(fontsize=8)
+            handles, labels = axes[0].get_legend_handles_labels()
+            figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=4)
         if timed:
             _line(axes[-1], rows, [row["seconds_per_epoch"] for row in rows], "")
             axes[-1].set(
