@@ -25,7 +25,7 @@ from benchmarks import (
     training_speed,
 )
 from benchmarks.training_step import BATCH, HORIZON
-from pgode.files import writable_folder, write_json, write_text
+from pgode.runtime.files import writable_folder, write_json, write_text
 
 Benchmark = tuple[Callable[[], Found], Callable[[Found], list[Figure]]]
 

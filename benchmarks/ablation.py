@@ -39,11 +39,12 @@ OUT = Path("benchmarks/results/ablation.json")
 
 def main() -> int:
     """Train what is missing, one change after the other, and write the table's rows."""
-    from pgode import api, systems
-    from pgode.files import write_json
+    from pgode.data.simulate import simulate
+    from pgode.runs import api
+    from pgode.runtime.files import write_json
 
     content = json.loads(OUT.read_text()) if OUT.exists() else {"rows": {}}
-    data = systems.simulate("springs", train=500, val=50)
+    data = simulate("springs", train=500, val=50)
     for name, change in CHANGES.items():
         if name in content["rows"]:
             continue

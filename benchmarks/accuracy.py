@@ -91,13 +91,13 @@ def train(name: str, folder: Path, threads: int) -> int:
 
 def keep(name: str, run: Path) -> int:
     """Evaluate a finished run into benchmarks/results, with what its training took."""
-    from pgode import io
-    from pgode.files import write_json
-    from pgode.run import Run
-    from pgode.run_folder import source_of
+    from pgode.data import files
+    from pgode.runs.folder import source_of
+    from pgode.runs.run import Run
+    from pgode.runtime.files import write_json
 
     opened = Run.open(run)
-    result = opened.evaluate(io.read(source_of(run)))
+    result = opened.evaluate(files.read(source_of(run)))
     for key in ("curve", "curve_low", "curve_high"):
         del result[key]
     threads = opened.config.training.threads
@@ -113,7 +113,7 @@ def keep(name: str, run: Path) -> int:
 
 def tables() -> int:
     """Write docs/results.md from what is in benchmarks/results."""
-    from pgode.files import write_text
+    from pgode.runtime.files import write_text
 
     found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
     parts = [INTRODUCTION]

@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pgode.experiments.catalogue import EXPERIMENTS, FLOOR, NAIVE
-from pgode.experiments.content import content
-from pgode.experiments.drawing import curves
-from pgode.experiments.plan import Choice
-from pgode.experiments.rendering import markdown
-from pgode.files import write_text
+from pgode.reproduce.output.collect import content
+from pgode.reproduce.output.drawing import curves
+from pgode.reproduce.output.rendering import markdown
+from pgode.reproduce.plan.choice import Choice
+from pgode.reproduce.tables.catalogue import EXPERIMENTS, FLOOR, NAIVE
+from pgode.runtime.files import write_text
 
 KEPT = Path("benchmarks/results/reproduce")
 PAGE = Path("docs/comparison.md")

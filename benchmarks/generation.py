@@ -3,9 +3,9 @@
 from time import perf_counter, process_time
 
 from benchmarks import Figure, Found
-from pgode.systems.protein import Settings, from_sequence
-from pgode.systems.protein.forces import solvate
-from pgode.systems.protein.sampler import MIDDLE, Sampler, State
+from pgode.data.simulate.protein import Settings, from_sequence
+from pgode.data.simulate.protein.forces import solvate
+from pgode.data.simulate.protein.sampler import MIDDLE, Sampler, State
 
 SEQUENCE = "YYD"
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from pgode import io
-from pgode.molecules import superposed
-from pgode.normaliser import Normaliser
+from pgode.batches.normaliser import Normaliser
+from pgode.data import files
+from pgode.data.molecules import superposed
 
 CONDITION, HORIZON = 12, 24
 SCORED = (12, 24)
@@ -43,7 +43,7 @@ def main() -> int:
 
 def errors(path: Path) -> dict[str, dict[str, dict[str, float]]]:
     """Squared error (scaled units) by split, kind of regression and horizon."""
-    data = io.read(path)
+    data = files.read(path)
     normaliser = Normaliser.fit(data.split_of("train"))
     structure = normaliser.structure_of(data)
     assert structure is not None, "the data holds no molecule"

@@ -15,9 +15,9 @@ from jaxtyping import Float
 from benchmarks import Figure, Found
 from benchmarks.memory import ROOT, peak_bytes
 from benchmarks.training_step import CONDITION, Training, fresh_model
-from pgode.neighbours import distance_edges
+from pgode.data.neighbours import distance_edges
+from pgode.data.trajectories import Trajectories
 from pgode.training.memory import keep_freed_memory
-from pgode.trajectories import Trajectories
 
 DENSITY, CUTOFF, UPDATE = 100.0, 0.4, 12
 """Atoms per nm^3 of a protein, and how `pgode simulate protein` joins them."""

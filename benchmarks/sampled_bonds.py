@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
-from pgode import io
+from pgode.batches.windows import Windows
+from pgode.data import files
 from pgode.evaluation import Calibration
-from pgode.evaluation.calibration import DRAWS
 from pgode.evaluation.predictions import predict
-from pgode.evaluation.probabilistic import covered, crps
-from pgode.run import Run
-from pgode.windows import Windows
+from pgode.evaluation.scores.probabilistic import covered, crps
+from pgode.evaluation.uncertainty.calibration import DRAWS
+from pgode.runs.run import Run
 
 SAMPLES = 20
 
@@ -38,7 +38,7 @@ def main() -> int:
 
 def measured(folder: Path, path: Path) -> dict[str, dict[str, float]]:
     """Lengths (nm) of bonds between heavy atoms at the last frame, CRPS and coverage."""
-    run, data = Run.open(folder), io.read(path)
+    run, data = Run.open(folder), files.read(path)
     window = run.config.window
     val, test = (
         predict(

@@ -8,8 +8,8 @@ from jaxtyping import Float, Int
 
 from benchmarks import Figure, Found
 from benchmarks.training_step import CONDITION, Training, fresh_model
+from pgode.data.trajectories import Edges, Trajectories
 from pgode.training.memory import keep_freed_memory
-from pgode.trajectories import Edges, Trajectories
 
 NEIGHBOURS, FITTED = 10, 1000
 """Mean number of neighbours, and the number of objects from which on the exponent is fitted: below,

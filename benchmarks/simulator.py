@@ -12,9 +12,9 @@ import numba
 import numpy as np
 from jaxtyping import Float
 
-from pgode.systems import SYSTEMS
-from pgode.systems.particles import COULOMB, integrate
-from pgode.systems.sampling import draw_start
+from pgode.data.simulate import SYSTEMS
+from pgode.data.simulate.particles import COULOMB, integrate
+from pgode.data.simulate.sampling import draw_start
 
 FRAMES, SAMPLE_EVERY, DT = 96, 100, 0.001
 

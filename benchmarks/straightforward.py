@@ -20,13 +20,13 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torchdiffeq import odeint_adjoint
 
-from pgode.graph import Graph
+from pgode.batches.graph import Graph
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
 from pgode.models.pgode import PGODE, PGODEConfig
 from pgode.models.pgode.gates import Contexts
 from pgode.models.pgode.messages import Relation
-from pgode.normaliser import Normaliser
 from pgode.ode import Solution
-from pgode.windows import Batch
 
 
 class EdgeListGraph(Graph):

@@ -31,8 +31,8 @@ from benchmarks.training_step import (
     fresh_model,
     training_systems,
 )
+from pgode.batches.windows import Windows
 from pgode.training.memory import keep_freed_memory
-from pgode.windows import Windows
 
 SHORT, LONGER = 2, 6
 """Horizons from which the plain version's whole step follows."""

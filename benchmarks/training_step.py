@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
+from pgode.data.simulate import simulate
+from pgode.data.trajectories import Trajectories
 from pgode.models.forecaster import Forecaster
 from pgode.models.pgode import PGODE, PGODEConfig
-from pgode.normaliser import Normaliser
-from pgode.systems import simulate
-from pgode.trajectories import Trajectories
-from pgode.windows import Windows
 
 EPOCH, OBJECTS, CONDITION, HORIZON, BATCH = 1000, 10, 12, 36, 256
 

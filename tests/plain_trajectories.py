@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from pgode.trajectories import Trajectories
+from pgode.data.trajectories import Trajectories
 
 FEATURES = ("qx", "qy", "vx", "vy")
 

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pgode.normaliser import Normaliser
-from pgode.trajectories import Trajectories
-from pgode.windows import Batch, Windows
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
+from pgode.data.trajectories import Trajectories
 
 
 def turn(dims: int, *, mirror: bool, seed: int = 0) -> Tensor:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from pgode.trajectories import Edges, Trajectories
+from pgode.data.trajectories import Edges, Trajectories
 
 CONDITION, HORIZON = 4, 3
 

@@ -6,13 +6,13 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from pgode import io
-from pgode.run import Run, train
-from pgode.systems import simulate
+from pgode.data import files
+from pgode.data.simulate import simulate
+from pgode.data.trajectories import Trajectories
+from pgode.runs.run import Run, train
 from pgode.training import RunConfig
 from pgode.training.config import run_config
 from pgode.training.display import Display
-from pgode.trajectories import Trajectories
 
 CONDITION, HORIZON, FRAMES, OBJECTS = 6, 6, 18, 3
 
@@ -58,7 +58,7 @@ def _folder() -> Path:
 def data_file() -> Path:
     """The data as a file."""
     path = _folder() / "springs.nc"
-    io.write(springs(), path)
+    files.write(springs(), path)
     return path
 
 

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _WHERE = {
-    "Edges": "pgode.trajectories",
-    "Forecasts": "pgode.forecasts",
-    "InputError": "pgode.errors",
-    "PgodeError": "pgode.errors",
-    "Run": "pgode.run",
-    "Trajectories": "pgode.trajectories",
-    "open_run": "pgode.api",
-    "read": "pgode.io",
-    "resume": "pgode.api",
-    "simulate": "pgode.systems",
-    "train": "pgode.api",
-    "write": "pgode.io",
+    "Edges": "pgode.data.trajectories",
+    "Forecasts": "pgode.runs.forecasts",
+    "InputError": "pgode.runtime.errors",
+    "PgodeError": "pgode.runtime.errors",
+    "Run": "pgode.runs.run",
+    "Trajectories": "pgode.data.trajectories",
+    "open_run": "pgode.runs.api",
+    "read": "pgode.data.files",
+    "resume": "pgode.runs.api",
+    "simulate": "pgode.data.simulate",
+    "train": "pgode.runs.api",
+    "write": "pgode.data.files",
 }
 
 __all__ = [
@@ -45,13 +45,13 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from pgode.api import open_run, resume, train
-    from pgode.errors import InputError, PgodeError
-    from pgode.forecasts import Forecasts
-    from pgode.io import read, write
-    from pgode.run import Run
-    from pgode.systems import simulate
-    from pgode.trajectories import Edges, Trajectories
+    from pgode.data.files import read, write
+    from pgode.data.simulate import simulate
+    from pgode.data.trajectories import Edges, Trajectories
+    from pgode.runs.api import open_run, resume, train
+    from pgode.runs.forecasts import Forecasts
+    from pgode.runs.run import Run
+    from pgode.runtime.errors import InputError, PgodeError
 
 
 def __getattr__(name: str) -> Any:

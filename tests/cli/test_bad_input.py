@@ -14,9 +14,9 @@ import pytest
 import xarray as xr
 from tests.trained_runs import CONDITION, FRAMES, data_file, springs, trained
 
-from pgode import io
 from pgode.cli.app import run_command
-from pgode.trajectories import Trajectories
+from pgode.data import files
+from pgode.data.trajectories import Trajectories
 
 NAMES = np.array(["qx", "qy", "vx", "vy"])
 
@@ -218,9 +218,9 @@ def make_archives() -> None:
 
 def make_datasets() -> None:
     data = springs()
-    io.write(data, "springs.nc")
-    io.write(data.select(data.split == "test"), "untrained.nc")
-    io.write(data.select(np.arange(data.systems)[::-1]), "other.nc")
+    files.write(data, "springs.nc")
+    files.write(data.select(data.split == "test"), "untrained.nc")
+    files.write(data.select(np.arange(data.systems)[::-1]), "other.nc")
     whole = Path("springs.nc").read_bytes()
     Path("half.nc").write_bytes(whole[: len(whole) // 2])
     Path("text.nc").write_text("qx qy vx vy\n1 2 3 4\n")
@@ -238,7 +238,7 @@ def make_datasets() -> None:
     wide = data.dataset.isel(edge_attribute=[0, 0]).assign_coords(
         edge_attribute=["weight", "length"]
     )
-    io.write(Trajectories.from_dataset(wide), "attribute.nc")
+    files.write(Trajectories.from_dataset(wide), "attribute.nc")
 
 
 def make_runs() -> None:

@@ -8,11 +8,11 @@ import pytest
 import xarray as xr
 from tests.trained_runs import HORIZON, OPTIONS, data_file, springs, trained
 
-from pgode import io
 from pgode.cli.app import run_command
-from pgode.cli.words import numbers, whole_numbers
-from pgode.errors import InputError
-from pgode.run import Run
+from pgode.cli.parsing import numbers, whole_numbers
+from pgode.data import files
+from pgode.runs.run import Run
+from pgode.runtime.errors import InputError
 
 Captured = pytest.CaptureFixture[str]
 
@@ -34,7 +34,7 @@ def test_simulate_writes_what_the_library_simulates(
     path = tmp_path / "new" / f"springs{ending}"
     options = "--objects 3 --frames 18 --seed 1 --train 8 --val 4 --test 4 --ood 3"
     assert run_command(["simulate", "springs", "-o", str(path), *options.split()]) == 0
-    assert io.read(path).hash == springs().hash
+    assert files.read(path).hash == springs().hash
     assert f"wrote {path}: 19 systems of 3 objects, 18 frames, hash" in said(capsys)
 
 
@@ -75,7 +75,7 @@ def test_evaluate_prints_a_table_and_writes_json(
 
 
 def test_evaluate_takes_other_data(run: Path, tmp_path: Path) -> None:
-    io.write(springs().split_of("val"), tmp_path / "val.nc")
+    files.write(springs().split_of("val"), tmp_path / "val.nc")
     out = tmp_path / "out.json"
     words = ["--data", str(tmp_path / "val.nc"), "--samples", "0", "--json", str(out)]
     assert run_command(["evaluate", str(run), *words]) == 0
@@ -113,7 +113,7 @@ def test_report_writes_one_page(run: Path, capsys: Captured) -> None:
 def test_the_report_of_a_shipped_model_is_written_here(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pgode.run_folder.PRETRAINED", tmp_path)
+    monkeypatch.setattr("pgode.runs.folder.PRETRAINED", tmp_path)
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
@@ -136,7 +136,7 @@ def test_an_interrupted_command_says_so(monkeypatch: pytest.MonkeyPatch, capsys:
     def interrupt(path: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(io, "read", interrupt)
+    monkeypatch.setattr(files, "read", interrupt)
     assert run_command(["info", "data.nc"]) == 130
     assert capsys.readouterr().err == "Stopped.\n"
 

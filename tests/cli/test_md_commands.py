@@ -13,14 +13,14 @@ import torch
 
 mdtraj = pytest.importorskip("mdtraj")
 
-from tests.io import molecular_dynamics as made  # noqa: E402
+from tests.data.files import molecular_dynamics as made  # noqa: E402
 
 import pgode  # noqa: E402
-from pgode import io  # noqa: E402
+from pgode.batches.normaliser import Normaliser  # noqa: E402
 from pgode.cli.app import run_command  # noqa: E402
-from pgode.forecasts import forecast_future  # noqa: E402
+from pgode.data.files import read  # noqa: E402
 from pgode.models import build_model, model_config  # noqa: E402
-from pgode.normaliser import Normaliser  # noqa: E402
+from pgode.runs.forecasts import forecast_future  # noqa: E402
 
 IMPORT = "import md --trajectory run.xtc --topology top.pdb -o new/mine.nc --frames 6"
 Captured = pytest.CaptureFixture[str]
@@ -75,7 +75,7 @@ def test_import_says_what_it_wrote(place: Path, capsys: Captured) -> None:
     assert "wrote new/mine.nc: 3 systems (1 train, 1 val, 1 test) of 10 atoms, 4 frames" in said(
         capsys
     )
-    data = io.read("new/mine.nc")
+    data = read("new/mine.nc")
     assert data.graph_rule == pytest.approx((0.5, 3.0))
     np.testing.assert_allclose(data.times[0], [0, 1, 2, 3])
 
@@ -83,11 +83,11 @@ def test_import_says_what_it_wrote(place: Path, capsys: Captured) -> None:
 def test_several_runs_of_one_molecule(place: Path) -> None:
     made.save(place, "other.xtc", seed=1)
     assert run_command([*IMPORT.split(), "--trajectory", "other.xtc"]) == 0
-    assert io.read("new/mine.nc").systems == 2 * io.read("mine.nc").systems
+    assert read("new/mine.nc").systems == 2 * read("mine.nc").systems
 
 
 def test_a_forecast_becomes_a_trajectory_of_the_same_atoms(place: Path, capsys: Captured) -> None:
-    data = io.read("mine.nc")
+    data = read("mine.nc")
     model = build_model("last-value", model_config("last-value", {}), Normaliser.fit(data)).eval()
     torch.manual_seed(0)
     ahead = forecast_future(
@@ -139,7 +139,7 @@ def test_a_file_that_names_another_model_gets_no_preset_of_ours(place: Path) -> 
 
 def test_data_goes_out_as_it_came_in(place: Path) -> None:
     assert run_command(["export-md", "mine.nc", "-o", "back.xtc", "--system", "0"]) == 0
-    Path("own.pdb").write_text(io.read("mine.nc").topology)
+    Path("own.pdb").write_text(read("mine.nc").topology)
     found = mdtraj.load("back.xtc", top="own.pdb")
     came = mdtraj.load("run.xtc", top="top.pdb")[:6].atom_slice(range(made.PEPTIDE))
     # Turned and shifted by the alignment, and nothing else.

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from tests.trained_runs import data_file, settings, springs, trained, trained_in
 
-from pgode import io
 from pgode.cli.app import run_command
-from pgode.evaluation.perturbation import Perturbations
-from pgode.evaluation.robustness import robustness
-from pgode.trajectories import Trajectories
+from pgode.data import files
+from pgode.data.trajectories import Trajectories
+from pgode.evaluation.robustness.measurement import robustness
+from pgode.evaluation.robustness.perturbation import Perturbations
 
 Captured = pytest.CaptureFixture[str]
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_done_is_one_paragraph_and_writes_nothing(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     renamed = springs().dataset.assign_coords(feature=["px", "py", "vx", "vy"])
-    io.write(Trajectories.from_dataset(renamed), "renamed.nc")
+    files.write(Trajectories.from_dataset(renamed), "renamed.nc")
     Path("folder").mkdir()
     command, says = (part.replace("{runs}", str(runs)) for part in BAD[name])
     assert run_command(["robustness", *command.split()]) == 2

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from pgode.batches.normaliser import Normaliser
 from pgode.evaluation import Predictions
-from pgode.normaliser import Normaliser
 
 
 def normaliser(features: tuple[str, ...] = ("qx", "qy", "m")) -> Normaliser:

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.data.test_molecules import motion, prepared
 from tests.small_systems import CONDITION, uneven
-from tests.test_molecules import motion, prepared
 from tests.trained_runs import HORIZON, springs, trained
 
-from pgode.errors import InputError
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
 from pgode.evaluation import evaluate, predict
 from pgode.models import build_model, model_config
-from pgode.normaliser import Normaliser
-from pgode.windows import Windows
+from pgode.runtime.errors import InputError
 
 VARIABLES = {"q", "v"}
 FEATURES = {"qx", "qy", "vx", "vy"}

@@ -5,10 +5,10 @@ import pytest
 import torch
 from tests.small_systems import CONDITION, HORIZON, OBJECTS, uneven
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
 from pgode.evaluation import predict, predictions
 from pgode.models import Forecaster, build_model, model_config
-from pgode.normaliser import Normaliser
-from pgode.windows import Windows
 
 DATA = uneven()
 

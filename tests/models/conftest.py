@@ -8,10 +8,10 @@ import pytest
 import torch
 from tests.small_systems import CONDITION, HORIZON, uneven
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
+from pgode.data.trajectories import Trajectories
 from pgode.models import Forecaster, build_model, model_config
-from pgode.normaliser import Normaliser
-from pgode.trajectories import Trajectories
-from pgode.windows import Batch, Windows
 
 Make = Callable[..., Forecaster]
 

@@ -14,10 +14,10 @@ from safetensors.torch import load_file, save_file
 from tests.small_systems import CONDITION, TIME_AXIS, arrays, edges, uneven
 from torch.testing import assert_close
 
+from pgode.batches.windows import Windows
 from pgode.models import MODELS, Forecast
 from pgode.models.pgode import PRESETS
 from pgode.models.registry import model_class
-from pgode.windows import Windows
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
+from pgode.data.trajectories import Trajectories
 from pgode.models import build_model, model_config
-from pgode.normaliser import Normaliser
-from pgode.trajectories import Trajectories
-from pgode.windows import Windows
 
 TIMES = torch.tensor([[1.0, 2.0, 4.5]])
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from pgode.errors import InputError
 from pgode.models import MODELS, Forecaster, build_model, model_config
 from pgode.models.forecaster import ModelConfig
 from pgode.models.registry import model_class
+from pgode.runtime.errors import InputError
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -4,11 +4,11 @@ import numpy as np
 import torch
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
+from pgode.data.simulate import simulate
+from pgode.data.trajectories import Edges, Trajectories
 from pgode.models import build_model, model_config
-from pgode.normaliser import Normaliser
-from pgode.systems import simulate
-from pgode.trajectories import Edges, Trajectories
-from pgode.windows import Windows
 
 
 def test_system_context_of_ten_objects_is_the_papers_sum_and_does_not_grow_with_more():

@@ -9,11 +9,11 @@ from tests.small_systems import CONDITION, HORIZON, uneven
 from torch.nn.functional import silu
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
 from pgode.nn.attention import AttentionEncoder, node_times, observations
 from pgode.nn.integrate import FRAME_TIME
 from pgode.nn.time_embedding import time_embedding
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch, Windows
 
 WIDTH = 6
 FEATURES = 5

@@ -8,9 +8,9 @@ import torch
 from tests.small_systems import CONDITION, HORIZON, uneven
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
 from pgode.nn.frames import between_frames, frames_until, whole_frames
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch, Windows
 
 REGULAR = 1
 

@@ -6,10 +6,10 @@ from tests.rigid_motions import in_space
 from tests.small_systems import uneven
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
+from pgode.data.trajectories import Trajectories
 from pgode.nn.geometry import Geometry, Motion, norm, pair_share, system_sum
-from pgode.normaliser import Normaliser
-from pgode.trajectories import Trajectories
-from pgode.windows import Batch, Windows
 
 
 def line(observed: list[int], *, velocity: bool) -> tuple[Normaliser, Batch]:

@@ -9,9 +9,9 @@ import torch
 from tests.small_systems import CONDITION, HORIZON, uneven
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
 from pgode.nn.recurrent import RecurrentEncoder
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch, Windows
 
 WIDTH = 6
 

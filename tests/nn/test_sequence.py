@@ -9,9 +9,9 @@ from tests.small_systems import CONDITION, HORIZON, uneven
 from torch import nn
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
 from pgode.nn.sequence import RecurrentRollout
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch, Windows
 
 WIDTH, FEATURES = 6, 5
 

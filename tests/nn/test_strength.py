@@ -6,11 +6,11 @@ import torch
 from tests.rigid_motions import in_space, moved_batch, turn, whole_vectors
 from torch.testing import assert_close
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
+from pgode.data.simulate import simulate
 from pgode.nn.geometry import Geometry, Motion
 from pgode.nn.strength import ACCELERATION, STEADY, Strength
-from pgode.normaliser import Normaliser
-from pgode.systems import simulate
-from pgode.windows import Batch, Windows
 
 
 @pytest.fixture(scope="module")

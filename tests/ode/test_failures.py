@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from pgode.errors import SolverError
 from pgode.ode import SolverConfig, solve
 from pgode.ode.failures import name_systems
+from pgode.runtime.errors import SolverError
 
 
 @pytest.mark.parametrize("method, needed", [("euler", 22), ("midpoint", 44), ("rk4", 88)])

@@ -2,10 +2,10 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pgode.errors import InputError
 from pgode.ode import METHODS, SolverConfig, solve
 from pgode.ode.intervals import Intervals
 from pgode.ode.settings import ADAPTIVE
+from pgode.runtime.errors import InputError
 
 
 def steps(times, step=0.1, start=0.0):

@@ -3,9 +3,9 @@ import torch
 from pydantic import ValidationError
 from torch.testing import assert_close
 
-from pgode.errors import InputError
 from pgode.ode import METHODS, SolverConfig, solve
 from pgode.ode.settings import ADAPTIVE, STAGES
+from pgode.runtime.errors import InputError
 
 
 def gradients(derivative, initial, start, times, config):

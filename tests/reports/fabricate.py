@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from pgode.data.simulate import simulate
 from pgode.reports import Example, ReportData
-from pgode.systems import simulate
 
 CONDITION, HORIZON = 12, 36
 HORIZONS = (12, 24, 36)

@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 
-from pgode.molecules import Atoms, Molecule, Preparation, prepare
-from pgode.run import Run, train
-from pgode.trajectories import Trajectories
+from pgode.data.molecules import Atoms, Molecule, Preparation, prepare
+from pgode.data.trajectories import Trajectories
+from pgode.runs.run import Run, train
 
 GLYCINE = ("N", "CA", "C", "O", "HA2", "HA3")
 ALANINE = ("N", "CA", "C", "O", "CB", "HA", "HB1")

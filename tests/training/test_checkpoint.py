@@ -10,7 +10,7 @@ from safetensors import safe_open
 from tests.trained_runs import trained
 from torch import nn
 
-from pgode.errors import InputError
+from pgode.runtime.errors import InputError
 from pgode.training import checkpoint
 from pgode.training.checkpoint import Progress, load_checkpoint, load_model, save_checkpoint
 

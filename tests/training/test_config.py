@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pgode.errors import InputError
+from pgode.runtime.errors import InputError
 from pgode.training.config import RunConfig, parse_changes, run_config
 
 

@@ -19,19 +19,19 @@ from tests.trained_runs import (
     trained_in,
 )
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch, Windows
 from pgode.cli.app import run_command
-from pgode.errors import SolverError, TrainingError
 from pgode.models import Losses, build_model, model_config
 from pgode.models.pgode.model import PGODE
-from pgode.normaliser import Normaliser
-from pgode.run import Run
-from pgode.run_folder import summary
+from pgode.runs.folder import summary
+from pgode.runs.run import Run
+from pgode.runtime.errors import SolverError, TrainingError
 from pgode.training import RunConfig, Trainer
 from pgode.training.checkpoint import Progress, load_checkpoint, read_tensors
 from pgode.training.display import Silent
 from pgode.training.loop import BAD_STEPS
 from pgode.training.metrics import read_metrics
-from pgode.windows import Batch, Windows
 
 
 def trainer(folder: Path, config: RunConfig | None = None) -> Trainer:

@@ -14,7 +14,7 @@ import torch
 from tests.trained_runs import OPTIONS, data_file, settings, springs, trained, trained_in
 
 from pgode.cli.app import run_command
-from pgode.run import Run, resume
+from pgode.runs.run import Run, resume
 from pgode.training.checkpoint import Progress, read_tensors
 from pgode.training.display import Silent
 from pgode.training.loop import Trainer

@@ -18,7 +18,7 @@ from pgode.cli.robustness import robustness
 from pgode.cli.simulate import simulate
 from pgode.cli.simulate_protein import simulate_protein
 from pgode.cli.train import train
-from pgode.errors import PgodeError
+from pgode.runtime.errors import PgodeError
 
 BAD_INPUT = 2
 INTERRUPTED = 130

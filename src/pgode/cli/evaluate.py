@@ -41,12 +41,12 @@ def evaluate(
     """
     from rich.console import Console
 
-    from pgode import io
-    from pgode.cli.words import whole_numbers
-    from pgode.files import writable_file, write_json
-    from pgode.reports.tables import error_table
-    from pgode.run import Run
-    from pgode.run_folder import source_of
+    from pgode.cli.parsing import whole_numbers
+    from pgode.data import files
+    from pgode.reports.terminal import error_table
+    from pgode.runs.folder import source_of
+    from pgode.runs.run import Run
+    from pgode.runtime.files import writable_file, write_json
 
     if json is not None:
         writable_file(json)
@@ -55,12 +55,12 @@ def evaluate(
     console = Console()
     with console.status("forecasting"):
         result = opened.evaluate(
-            io.read(source),
+            files.read(source),
             splits=list(split) or None,
             horizons=None if horizons is None else whole_numbers(horizons, "--horizons"),
             samples=samples,
             seed=seed,
-            replicas=None if replicas is None else io.read(replicas),
+            replicas=None if replicas is None else files.read(replicas),
             source=str(source),
         )
     console.print(error_table(result))

@@ -35,9 +35,9 @@ def export_md(
     """
     from rich.console import Console
 
-    from pgode.errors import InputError
-    from pgode.io import md_export
-    from pgode.io.md_files import silenced
+    from pgode.data.files import md_export
+    from pgode.data.files.md_files import silenced
+    from pgode.runtime.errors import InputError
 
     md_export.check_output(output)
     if output.resolve() in {data.resolve(), topology.resolve() if topology else None}:

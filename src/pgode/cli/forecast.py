@@ -37,11 +37,11 @@ def forecast(
     """
     from rich.console import Console
 
-    from pgode import io
-    from pgode.cli.words import numbers
-    from pgode.files import writable_folder
-    from pgode.forecasts import check_output
-    from pgode.run import Run
+    from pgode.cli.parsing import numbers
+    from pgode.data import files
+    from pgode.runs.forecasts import check_output
+    from pgode.runs.run import Run
+    from pgode.runtime.files import writable_folder
 
     check_output(output)
     writable_folder(output)
@@ -49,7 +49,7 @@ def forecast(
     console = Console()
     with console.status("forecasting"):
         result = opened.forecast(
-            io.read(data),
+            files.read(data),
             until=until,
             times=None if times is None else numbers(times, "--times"),
             samples=samples,

@@ -55,14 +55,14 @@ def import_md(
 
     from rich.console import Console
 
-    from pgode import io
-    from pgode.cli.words import numbers
-    from pgode.files import writable_folder
-    from pgode.io import md
-    from pgode.io.md_files import silenced
-    from pgode.molecules import Alignment, Atoms, Preparation
+    from pgode.cli.parsing import numbers
+    from pgode.data import files
+    from pgode.data.files import md
+    from pgode.data.files.md_files import silenced
+    from pgode.data.molecules import Alignment, Atoms, Preparation
+    from pgode.runtime.files import writable_folder
 
-    io.check_output(output)
+    files.check_output(output)
     writable_folder(output)
     console = Console()
     with silenced():
@@ -76,7 +76,7 @@ def import_md(
             frame_time=frame_time,
             splits=numbers(splits, "--splits"),
         )
-    io.write(data, output)
+    files.write(data, output)
     parts = ", ".join(f"{(data.split == word).sum()} {word}" for word in ("train", "val", "test"))
     console.print(
         f"wrote {output}: {data.systems} systems ({parts}) of {data.objects} atoms, "

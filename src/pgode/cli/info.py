@@ -18,12 +18,12 @@ def info(path: Annotated[str, Parameter()]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pgode import io
+    from pgode.data import files
 
-    if io.is_data(Path(path)):
-        rows = {name: _words(value) for name, value in io.read(Path(path)).summary().items()}
+    if files.is_data(Path(path)):
+        rows = {name: _words(value) for name, value in files.read(Path(path)).summary().items()}
     else:
-        from pgode.run_folder import summary
+        from pgode.runs.folder import summary
 
         rows = summary(path)
     table = Table(title=path, show_header=False, title_justify="left")

@@ -10,7 +10,7 @@ def models() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from pgode.experiments.inventory import inventory
+    from pgode.reproduce.plan.inventory import inventory
 
     console = Console()
     with console.status("timing a step of every model"):

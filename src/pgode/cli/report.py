@@ -34,11 +34,11 @@ def report(
     """
     from rich.console import Console
 
-    from pgode import io
-    from pgode.files import writable_file
-    from pgode.run import Run
-    from pgode.run_folder import PRETRAINED, source_of
-    from pgode.story import write_run_report
+    from pgode.data import files
+    from pgode.runs.folder import PRETRAINED, source_of
+    from pgode.runs.report import write_run_report
+    from pgode.runs.run import Run
+    from pgode.runtime.files import writable_file
 
     opened = Run.open(run)
     shipped = opened.folder.parent == PRETRAINED
@@ -48,6 +48,6 @@ def report(
     console = Console()
     with console.status("forecasting and drawing"):
         write_run_report(
-            opened, io.read(source), target, examples=examples, samples=samples, seed=seed
+            opened, files.read(source), target, examples=examples, samples=samples, seed=seed
         )
     console.print(f"wrote {target.resolve()}", highlight=False, soft_wrap=True)

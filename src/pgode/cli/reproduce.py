@@ -58,8 +58,8 @@ def reproduce(
     """
     from rich.console import Console
 
-    from pgode.experiments.plan import Choice
-    from pgode.experiments.reproduction import overview, reproduce_all
+    from pgode.reproduce.plan.choice import Choice
+    from pgode.reproduce.reproduction import overview, reproduce_all
 
     console = Console()
     if list_ or not names:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from pgode.errors import InputError
+from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from pgode.run import Run
+    from pgode.runs.run import Run
 
 
 def robustness(
@@ -60,16 +60,21 @@ def robustness(
     from rich.markup import escape
     from rich.progress import Progress
 
-    from pgode import io
-    from pgode.cli.words import numbers
-    from pgode.evaluation.growth import comparisons
-    from pgode.evaluation.perturbation import Perturbations
-    from pgode.evaluation.robustness import robustness as measure
-    from pgode.files import writable_file, write_json
-    from pgode.reports.robustness import bound_table, comparison_table, growth_table, verdicts
-    from pgode.reports.robustness_page import write_robustness
-    from pgode.run import Run
-    from pgode.run_folder import source_of
+    from pgode.cli.parsing import numbers
+    from pgode.data import files
+    from pgode.evaluation.robustness.measurement import robustness as measure
+    from pgode.evaluation.robustness.perturbation import Perturbations
+    from pgode.evaluation.robustness.perturbation_growth import comparisons
+    from pgode.reports.robustness.findings import (
+        bound_table,
+        comparison_table,
+        growth_table,
+        verdicts,
+    )
+    from pgode.reports.robustness.page import write_robustness
+    from pgode.runs.folder import source_of
+    from pgode.runs.run import Run
+    from pgode.runtime.files import writable_file, write_json
 
     if not runs:
         raise InputError(
@@ -88,7 +93,7 @@ def robustness(
     opened = [Run.open(run) for run in runs]
     names = _names(runs, opened)
     source = data or source_of(runs[0])
-    read = io.read(source)
+    read = files.read(source)
     given = [
         each.fitting(read, f"{source} (for the run {run})").split_of(split)
         for run, each in zip(runs, opened, strict=True)

@@ -46,14 +46,15 @@ def simulate(
     """
     from rich.console import Console
 
-    from pgode import io, systems
-    from pgode.files import writable_folder
+    from pgode.data import files
+    from pgode.data.simulate import simulate as simulated
+    from pgode.runtime.files import writable_folder
 
-    io.check_output(output)
+    files.check_output(output)
     writable_folder(output)
     console = Console()
     with console.status(f"simulating {train + val + test + ood} systems of {system}"):
-        data = systems.simulate(
+        data = simulated(
             system,
             objects=objects,
             frames=frames,
@@ -64,7 +65,7 @@ def simulate(
             ood=ood,
             integrator=integrator,
         )
-        io.write(data, output)
+        files.write(data, output)
     console.print(
         f"wrote {output}: {data.systems} systems of {data.objects} objects, {data.frames} frames, "
         f"hash {data.hash[:12]}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 if TYPE_CHECKING:
-    from pgode.systems.protein import Source
+    from pgode.data.simulate.protein import Source
 
 
 def simulate_protein(
@@ -99,14 +99,14 @@ def simulate_protein(
     """
     from rich.console import Console
 
-    from pgode import io
-    from pgode.files import writable_folder
-    from pgode.molecules import Preparation
-    from pgode.systems.protein import Settings, collect, collect_replicas, simulate_samples
-    from pgode.systems.protein.display import Bars
-    from pgode.systems.simulation import whole
+    from pgode.data import files
+    from pgode.data.molecules import Preparation
+    from pgode.data.simulate.protein import Settings, collect, collect_replicas, simulate_samples
+    from pgode.data.simulate.protein.display import Bars
+    from pgode.data.simulate.simulation import whole
+    from pgode.runtime.files import writable_folder
 
-    io.check_output(output)
+    files.check_output(output)
     writable_folder(output)
     whole("jobs", jobs, 1)
     preparation = Preparation(atoms, align, cutoff, update)  # type: ignore[arg-type]
@@ -143,19 +143,19 @@ def simulate_protein(
     for ring in made.required_solvated()[0].rings:
         console.print(f"closed the ring: {ring}", highlight=False)
     data = collect(made, preparation)
-    io.write(data, output)
+    files.write(data, output)
     _say(console, output, data)
     futures = collect_replicas(made, preparation)
     if futures is not None:
         beside = output.with_stem(f"{output.stem}-replicas")
-        io.write(futures, beside)
+        files.write(futures, beside)
         _say(console, beside, futures)
     console.print(f"samples are kept in {folder}", highlight=False, soft_wrap=True)
 
 
 def _extended(folder: Path, wanted: dict[str, int | None]) -> dict[str, int]:
     """What was asked for; of the rest, what the folder's samples were made for, if it has any."""
-    from pgode.systems.protein.samples import Samples
+    from pgode.data.simulate.protein.samples import Samples
 
     given = {name: value for name, value in wanted.items() if value is not None}
     if not (folder / "settings.json").exists():
@@ -175,8 +175,8 @@ def _say(console: Any, path: Path, data: Any) -> None:
 
 def _source(structure: Path | None, pdb_id: str | None, sequence: str | None) -> "Source":
     """The one structure that was asked for."""
-    from pgode.errors import InputError
-    from pgode.systems import protein
+    from pgode.data.simulate import protein
+    from pgode.runtime.errors import InputError
 
     given = [word for word in (structure, pdb_id, sequence) if word is not None]
     if len(given) != 1:

@@ -55,10 +55,11 @@ def train(
     """
     from rich.console import Console
 
-    from pgode import io, run
-    from pgode.errors import InputError
-    from pgode.files import writable_folder
-    from pgode.run_folder import source_of
+    from pgode.data import files
+    from pgode.runs import run
+    from pgode.runs.folder import source_of
+    from pgode.runtime.errors import InputError
+    from pgode.runtime.files import writable_folder
     from pgode.training.config import fitting_config, parse_changes, run_config
     from pgode.training.display import Live
 
@@ -71,7 +72,7 @@ def train(
                 "only --resume RUN (and the data file if it moved). Start a new run to change them."
             )
         source = data or source_of(resume)
-        result = run.resume(resume, io.read(source), source=str(source), display=Live())
+        result = run.resume(resume, files.read(source), source=str(source), display=Live())
         folder = resume
     else:
         if data is None or output is None:
@@ -90,7 +91,7 @@ def train(
                 given[key] = value
         chosen = run_config(model, preset or "default", config, given)
         writable_folder(output / "config.json")
-        trajectories = io.read(data)
+        trajectories = files.read(data)
         if preset is None:
             chosen = fitting_config(trajectories, model, config, given)
             if chosen.preset != "default":

@@ -6,16 +6,16 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pgode.errors import InputError
-from pgode.evaluation.calibration import DRAWS, Calibration
-from pgode.evaluation.errors import error_by_frame, error_by_horizon, known_mean, skill
-from pgode.evaluation.physics import energy_drift
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
+from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import Predictions, predict
-from pgode.evaluation.probabilistic import LEVELS, covered, crps
+from pgode.evaluation.scores.errors import error_by_frame, error_by_horizon, known_mean, skill
+from pgode.evaluation.scores.physics import energy_drift
+from pgode.evaluation.scores.probabilistic import LEVELS, covered, crps
+from pgode.evaluation.uncertainty.calibration import DRAWS, Calibration
 from pgode.models import Forecaster, build_model, model_config
-from pgode.normaliser import Normaliser
-from pgode.trajectories import Trajectories
-from pgode.windows import Windows
+from pgode.runtime.errors import InputError
 
 NAIVE = ("last-value", "constant-velocity")
 WITHOUT_VELOCITIES = ("mean-value",)

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
+from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
-from pgode.windows import Windows
 
 BATCH = 100
 """Systems forecast at a time; bounds the memory of an evaluation."""

@@ -9,15 +9,15 @@ from jaxtyping import Float
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
 from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.gaussian import DiagonalNormal
 from pgode.nn.recurrent import Kind
 from pgode.nn.sequence import RecurrentRollout
-from pgode.normaliser import Normaliser
 from pgode.ode import SolverConfig
 from pgode.ode.settings import check_method
-from pgode.settings import Settings
-from pgode.windows import Batch
+from pgode.runtime.settings import Settings
 
 
 class ModelConfig(Settings):

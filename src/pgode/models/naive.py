@@ -7,14 +7,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
 from pgode.models.forecaster import (
     Forecast,
     Forecaster,
     ModelConfig,
     last_observed,
 )
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch
 
 
 class NaiveConfig(ModelConfig):

@@ -3,25 +3,25 @@
 from difflib import get_close_matches
 from importlib import import_module
 
-from pgode.errors import InputError
+from pgode.batches.normaliser import Normaliser
 from pgode.models.forecaster import Forecaster, ModelConfig
-from pgode.normaliser import Normaliser
-from pgode.settings import validated
+from pgode.runtime.errors import InputError
+from pgode.runtime.settings import validated
 
 MODELS: dict[str, str] = {
     "pgode": "pgode.models.pgode:PGODE",
-    "lstm": "pgode.models.lstm:LSTM",
-    "gru": "pgode.models.gru:GRU",
-    "node": "pgode.models.node:NODE",
-    "lg-ode": "pgode.models.lgode:LGODE",
-    "mpnode": "pgode.models.mpnode:MPNODE",
-    "social-ode": "pgode.models.socialode:SocialODE",
-    "hope": "pgode.models.hope:HOPE",
-    "nri": "pgode.models.nri:NRI",
-    "agentformer": "pgode.models.agentformer:AgentFormer",
-    "i-gpode": "pgode.models.igpode:IGPODE",
-    "egnn": "pgode.models.egnn:EGNN",
-    "eqmotion": "pgode.models.eqmotion:EqMotion",
+    "lstm": "pgode.models.rivals.lstm:LSTM",
+    "gru": "pgode.models.rivals.gru:GRU",
+    "node": "pgode.models.rivals.node:NODE",
+    "lg-ode": "pgode.models.rivals.lgode:LGODE",
+    "mpnode": "pgode.models.rivals.mpnode:MPNODE",
+    "social-ode": "pgode.models.rivals.socialode:SocialODE",
+    "hope": "pgode.models.rivals.hope:HOPE",
+    "nri": "pgode.models.rivals.nri:NRI",
+    "agentformer": "pgode.models.rivals.agentformer.model:AgentFormer",
+    "i-gpode": "pgode.models.rivals.igpode.model:IGPODE",
+    "egnn": "pgode.models.rivals.egnn:EGNN",
+    "eqmotion": "pgode.models.rivals.eqmotion:EqMotion",
     "last-value": "pgode.models.naive:LastValue",
     "constant-velocity": "pgode.models.naive:ConstantVelocity",
     "mean-value": "pgode.models.naive:MeanValue",

@@ -4,10 +4,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pgode.history import History
+from pgode.batches.temporal_graph import History
+from pgode.batches.windows import Batch
 from pgode.nn.integrate import FRAME_TIME
 from pgode.nn.time_embedding import time_embedding
-from pgode.windows import Batch
 
 
 class AttentionEncoder(nn.Module):

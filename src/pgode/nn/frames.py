@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pgode.windows import Batch
+from pgode.batches.windows import Batch
 
 
 def whole_frames(batch: Batch, frames: int) -> Float[Tensor, "objects frames features"]:

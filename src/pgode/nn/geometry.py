@@ -11,11 +11,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pgode.errors import InputError
-from pgode.graph import Graph
+from pgode.batches.graph import Graph
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
 from pgode.nn.frames import whole_frames
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch
+from pgode.runtime.errors import InputError
 
 STRIDE = 0.1
 """Unit of velocity (share of the unit of length per frame) where the data name no velocities."""

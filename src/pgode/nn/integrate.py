@@ -4,8 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pgode.batches.windows import Batch
 from pgode.ode import Derivative, Solution, SolverConfig, solve
-from pgode.windows import Batch
 
 FRAME_TIME = 0.1
 """ODE time that one frame takes, unless a model has its own."""

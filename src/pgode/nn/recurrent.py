@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pgode.windows import Batch
+from pgode.batches.windows import Batch
 
 Kind = Literal["gru", "lstm"]
 

@@ -4,8 +4,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.windows import Batch
 from pgode.nn.recurrent import Kind, RecurrentEncoder
-from pgode.windows import Batch
 
 SMALL = 0.1
 """The last map starts this much smaller, so that an untrained rollout stays near its start."""

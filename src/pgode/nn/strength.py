@@ -5,10 +5,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from pgode.graph import Graph
+from pgode.batches.graph import Graph
+from pgode.batches.windows import Batch
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.geometry import Motion, apart, pair_share, system_sum
-from pgode.windows import Batch
 
 ACCELERATION = 10.0
 """Changes of velocity per frame are small beside velocities; this brings them to one size."""

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pgode.errors import SolverError
+from pgode.runtime.errors import SolverError
 
 _NAMED = 5
 _SMALLER = "Use a smaller step, lower the learning rate, or clip the gradients."

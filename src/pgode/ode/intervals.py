@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from pgode.errors import InputError
 from pgode.ode.failures import name_systems
+from pgode.runtime.errors import InputError
 
 _FLOAT32 = torch.finfo(torch.float32).eps
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor
 
-from pgode.errors import InputError
+from pgode.runtime.errors import InputError
 
 Derivative: TypeAlias = Callable[
     [Float[Tensor, " rows"], Float[Tensor, "rows width"]], Float[Tensor, "rows width"]

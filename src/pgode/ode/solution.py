@@ -6,12 +6,12 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pgode.errors import InputError
 from pgode.ode.adaptive import solve_adaptive
 from pgode.ode.failures import not_finite
 from pgode.ode.fixed import solve_fixed
 from pgode.ode.intervals import Intervals
 from pgode.ode.settings import STAGES, Derivative, SolverConfig, check_method
+from pgode.runtime.errors import InputError
 
 
 @dataclass(frozen=True)

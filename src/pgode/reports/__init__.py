@@ -1,7 +1,7 @@
 """What a training run reached, as one HTML file and as a table in the terminal."""
 
-from pgode.reports.data import Example, ReportData
-from pgode.reports.html import render, write_report
-from pgode.reports.tables import error_table
+from pgode.reports.run.data import Example, ReportData
+from pgode.reports.run.page import render, write_report
+from pgode.reports.terminal import error_table
 
 __all__ = ["Example", "ReportData", "error_table", "render", "write_report"]

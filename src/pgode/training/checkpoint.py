@@ -11,8 +11,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from pgode.errors import InputError
-from pgode.files import replacing
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import replacing
 
 FORMAT = 1
 

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field
 
-from pgode.errors import InputError
+from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_class, model_config
-from pgode.settings import Settings, validated
-from pgode.trajectories import Trajectories
+from pgode.runtime.errors import InputError
+from pgode.runtime.settings import Settings, validated
 
 
 class WindowConfig(Settings):

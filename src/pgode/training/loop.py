@@ -10,16 +10,16 @@ import numpy as np
 import torch
 from torch import nn
 
-from pgode.errors import SolverError, TrainingError
+from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
-from pgode.signals import StopRequest, stop_on_signal
+from pgode.runtime.errors import SolverError, TrainingError
+from pgode.runtime.signals import StopRequest, stop_on_signal
 from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from pgode.training.config import RunConfig
 from pgode.training.display import Display
 from pgode.training.memory import keep_freed_memory, peak_memory
 from pgode.training.metrics import MetricsLog
 from pgode.training.schedule import learning_rate
-from pgode.windows import Windows
 
 SAVE_EVERY = 120.0
 """Seconds of training that a crash may cost at most."""

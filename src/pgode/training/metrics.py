@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from pgode.files import write_text
+from pgode.runtime.files import write_text
 
 
 class MetricsLog:

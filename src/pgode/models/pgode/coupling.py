@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.windows import Batch
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.gates import Contexts
 from pgode.nn.feedforward import FeedForward
-from pgode.windows import Batch
 
 Pull = Callable[[Float[Tensor, "objects dims"]], Float[Tensor, "objects dims"]]
 

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.windows import Batch
 from pgode.nn.feedforward import FeedForward
-from pgode.windows import Batch
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pgode.graph import Graph
+from pgode.batches.graph import Graph
 
 
 class Gather(Protocol):

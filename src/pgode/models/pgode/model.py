@@ -6,20 +6,20 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, Losses, variational_losses
 from pgode.models.pgode.config import PRESETS, PGODEConfig
+from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate
-from pgode.models.pgode.measure import Measure
+from pgode.models.pgode.mutual_information import MutualInformation, same_system
 from pgode.models.pgode.prototypes import Prototypes, Single, TopPrototypes, WithMLP
 from pgode.models.pgode.rebuild import Rebuild
 from pgode.models.pgode.state import Kinematic, Latent
-from pgode.nn.encoder import TemporalGraphEncoder
+from pgode.models.pgode.strength_context import Measure
 from pgode.nn.gaussian import DiagonalNormal, Posterior
 from pgode.nn.integrate import integrate
-from pgode.nn.mutual_information import MutualInformation, same_system
-from pgode.normaliser import Normaliser
 from pgode.ode import Solution
-from pgode.windows import Batch
 
 PAPER_OBJECTS = 10
 """Objects of a system in most of the paper's tables."""

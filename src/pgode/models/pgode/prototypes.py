@@ -9,11 +9,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from pgode.graph import Graph
+from pgode.batches.graph import Graph
+from pgode.batches.windows import Batch
 from pgode.models.pgode.gates import Contexts
 from pgode.models.pgode.messages import Relation, messages
 from pgode.nn.feedforward import FeedForward
-from pgode.windows import Batch
 
 Mixture = Callable[[Float[Tensor, "objects inputs"]], Float[Tensor, "objects width"]]
 

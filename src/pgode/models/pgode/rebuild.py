@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pgode.errors import InputError
-from pgode.graph import Graph
-from pgode.neighbours import pairs_within
-from pgode.normaliser import Normaliser
+from pgode.batches.graph import Graph
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
+from pgode.data.neighbours import pairs_within
 from pgode.ode import Solution
-from pgode.windows import Batch
+from pgode.runtime.errors import InputError
 
 ATTRIBUTES = ("weight", "distance")
 SLACK = 1e-6

@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pgode.batches.windows import Batch
 from pgode.models.pgode.model import PGODE
 from pgode.nn.integrate import integrate
-from pgode.windows import Batch
 
 Field = Callable[[Float[Tensor, "objects inputs"]], Float[Tensor, "objects inputs"]]
 """A right-hand side: the change of every object's state per frame, given the state of all."""

@@ -6,15 +6,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
 from pgode.models.forecaster import last_observed
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.coupling import Coupling
 from pgode.models.pgode.gates import Contexts
+from pgode.models.pgode.history_readout import Recall
 from pgode.models.pgode.prototypes import Mixture
 from pgode.nn.feedforward import FeedForward
-from pgode.nn.recall import Recall
-from pgode.normaliser import Normaliser
-from pgode.windows import Batch
 
 SMALL = 0.01
 """What changes a state starts this much smaller: untrained, objects keep their velocities, and

@@ -1,0 +1,1 @@
+"""From trajectories to what a model sees: scaled windows, graphs, and the operators on them."""

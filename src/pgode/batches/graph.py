@@ -1,0 +1,191 @@
+"""The one graph type the models see, and its operations: sums over each row's neighbours.
+
+Objects of all systems in a batch stand side by side in one list, so a batch is one graph. Rows
+are stored compressed (`offsets`, `senders`), with the reversed list for gradients. Each operation
+is a torch operator with a numba kernel on the CPU and plain torch on other devices.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from pgode.batches import operators
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Directed edges sender -> receiver, in compressed rows of receivers.
+
+    `attributes[e, 0]` is the weight w_ij of the paper's Eq. 2; further columns (a distance) are
+    the data's own. Rows (receivers) and columns (senders) may be different sets.
+    """
+
+    offsets: Int[Tensor, " rows+1"]
+    senders: Int[Tensor, " edges"]
+    attributes: Float[Tensor, "edges attributes"]
+    reverse_offsets: Int[Tensor, " columns+1"]
+    reverse_receivers: Int[Tensor, " edges"]
+    reverse_edges: Int[Tensor, " edges"]
+
+    @classmethod
+    def from_edges(
+        cls,
+        receivers: Int[np.ndarray, " edges"],
+        senders: Int[np.ndarray, " edges"],
+        attributes: Float[np.ndarray, "edges attributes"],
+        rows: int,
+        columns: int | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> "Graph":
+        """Compress a list of edges; sorts it by receiver where it is not sorted yet."""
+        columns = rows if columns is None else columns
+        if len(receivers) and np.any(np.diff(receivers) < 0):
+            order = np.argsort(receivers, kind="stable")
+            receivers, senders, attributes = receivers[order], senders[order], attributes[order]
+        reverse_edges = np.argsort(senders, kind="stable").astype(np.int32)
+        return cls(
+            offsets=torch.from_numpy(_offsets(receivers, rows)),
+            senders=torch.from_numpy(senders.astype(np.int32)),
+            attributes=torch.from_numpy(np.ascontiguousarray(attributes)).to(dtype),
+            reverse_offsets=torch.from_numpy(_offsets(senders, columns)),
+            reverse_receivers=torch.from_numpy(receivers.astype(np.int32)[reverse_edges]),
+            reverse_edges=torch.from_numpy(reverse_edges),
+        )
+
+    @classmethod
+    def complete(
+        cls, system: Int[Tensor, " objects"], dtype: torch.dtype = torch.float32
+    ) -> "Graph":
+        """Every ordered pair of different objects of the same system, with weight 1.
+
+        `system` numbers each object's system, objects of one system side by side.
+        """
+        owner = system.numpy(force=True)
+        counts = np.bincount(owner)[owner]
+        first = np.searchsorted(owner, owner)
+        receivers = np.repeat(np.arange(len(owner)), counts)
+        within = np.arange(len(receivers)) - np.repeat(np.cumsum(counts) - counts, counts)
+        senders = first[receivers] + within
+        other = receivers != senders
+        receivers, senders = receivers[other], senders[other]
+        pairs = cls.from_edges(receivers, senders, np.ones((len(senders), 1)), len(owner))
+        return pairs.to(system.device, dtype)
+
+    @property
+    def rows(self) -> int:
+        """Number of receivers."""
+        return self.offsets.shape[0] - 1
+
+    @property
+    def columns(self) -> int:
+        """Number of senders."""
+        return self.reverse_offsets.shape[0] - 1
+
+    @property
+    def edges(self) -> int:
+        """Number of edges."""
+        return self.senders.shape[0]
+
+    @property
+    def weights(self) -> Float[Tensor, " edges"]:
+        """w_ij of Eq. 2."""
+        return self.attributes[:, 0].contiguous()
+
+    @property
+    def degree(self) -> Float[Tensor, " rows"]:
+        """Number of neighbours of each receiver."""
+        return self.offsets.diff().to(self.attributes.dtype)
+
+    @property
+    def receivers(self) -> Int[Tensor, " edges"]:
+        """The receiver of each edge."""
+        return operators.row_of_edge(self.offsets)
+
+    @cached_property
+    def rows_of_senders(self) -> list[Tensor]:
+        """(offsets, senders, edge numbers): each receiver's neighbours, for the operators."""
+        numbers = torch.arange(self.edges, dtype=torch.int32, device=self.senders.device)
+        return [self.offsets, self.senders, numbers]
+
+    @cached_property
+    def rows_of_receivers(self) -> list[Tensor]:
+        """The same edges reversed: whom each sender reaches."""
+        return [self.reverse_offsets, self.reverse_receivers, self.reverse_edges]
+
+    def to(
+        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+    ) -> "Graph":
+        """The same graph on another device, or with attributes of another precision."""
+        places = ("offsets", "senders", "reverse_offsets", "reverse_receivers", "reverse_edges")
+        moved = {name: getattr(self, name).to(device) for name in places}
+        return replace(self, attributes=self.attributes.to(device=device, dtype=dtype), **moved)
+
+    def neighbour_sum(
+        self,
+        receive: Float[Tensor, "rows channels"],
+        send: Float[Tensor, "columns channels"],
+        edge: Float[Tensor, "attributes channels"],
+    ) -> Float[Tensor, "rows channels"]:
+        """sum_j relu(receive_i + send_j + attributes_ij edge): the sum in Eq. 9, its map split."""
+        out: Tensor = operators.neighbour_sum(
+            self.rows_of_senders, self.rows_of_receivers, self.attributes, receive, send, edge
+        )
+        return out
+
+    def weighted_sum(
+        self, send: Float[Tensor, "columns channels"], weights: Float[Tensor, " edges"]
+    ) -> Float[Tensor, "rows channels"]:
+        """sum_j weights_ij send_j; the weights are constants."""
+        out: Tensor = operators.weighted_sum(
+            self.rows_of_senders, self.rows_of_receivers, weights, send
+        )
+        return out
+
+    def attend(
+        self,
+        query: Float[Tensor, "rows width"],
+        key: Float[Tensor, "columns width"],
+        value: Float[Tensor, "columns channels"],
+        weights: Float[Tensor, " edges"],
+    ) -> Float[Tensor, "rows channels"]:
+        """sum_j weights_ij (query_i . key_j) value_j: the attention of Eq. 3-4, without softmax."""
+        out: Tensor = operators.attend(
+            self.rows_of_senders, self.rows_of_receivers, weights, query, key, value
+        )
+        return out
+
+    def at_receivers(self, x: Float[Tensor, "rows channels"]) -> Float[Tensor, "edges channels"]:
+        """x_i for every edge j -> i; its gradient is a sum over rows, not a scatter."""
+        out: Tensor = operators.spread(self.rows_of_senders, x)
+        return out
+
+    def at_senders(self, x: Float[Tensor, "columns channels"]) -> Float[Tensor, "edges channels"]:
+        """x_j for every edge j -> i."""
+        out: Tensor = operators.spread(self.rows_of_receivers, x)
+        return out
+
+    def edge_sum(self, values: Float[Tensor, "edges channels"]) -> Float[Tensor, "rows channels"]:
+        """The sum of values that were worked out per edge, over each receiver's edges.
+
+        For what `neighbour_sum` and `attend` cannot say; those store nothing per edge.
+        """
+        out: Tensor = operators.edge_sum(self.rows_of_senders, values)
+        return out
+
+    def softmax(self, scores: Float[Tensor, "edges heads"]) -> Float[Tensor, "edges heads"]:
+        """Scores to weights that sum to 1 over each receiver's edges."""
+        rows = self.receivers.unsqueeze(1).expand_as(scores)
+        lowest = scores.new_full((self.rows, scores.shape[1]), -torch.inf)
+        largest = lowest.scatter_reduce(0, rows, scores.detach(), "amax")
+        grown = torch.exp(scores - largest.gather(0, rows))
+        return grown / self.at_receivers(self.edge_sum(grown))
+
+
+def _offsets(rows_of_edges: Int[np.ndarray, " edges"], rows: int) -> Int[np.ndarray, " rows+1"]:
+    offsets = np.zeros(rows + 1, np.int32)
+    np.cumsum(np.bincount(rows_of_edges, minlength=rows), out=offsets[1:])
+    return offsets

@@ -1,0 +1,225 @@
+"""Compiled loops behind `pgode.batches.graph`: rows of a graph in, rows out, nothing per edge kept.
+
+Every backward pass gathers: the gradient of a receiver runs over its own row, the gradient of a
+sender over its row of the reversed list. No two threads ever write to the same row, so a result
+does not depend on the order in which threads finish.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+import torch
+
+_compiled = numba.njit(nogil=True, cache=True, fastmath={"contract", "nsz", "arcp"})
+# A dot product can only be vectorised if its terms may be added in another order.
+_reordered = numba.njit(nogil=True, cache=True, fastmath={"contract", "nsz", "arcp", "reassoc"})
+
+PARALLEL_WORK = 400_000
+"""Edge-channels below which handing rows to a second thread costs more than it saves."""
+
+
+@_compiled
+def neighbour_sum_rows(start, stop, offsets, senders, attributes, receive, send, edge, out):
+    """out_i = sum_j relu(receive_i + send_j + attributes_ij edge), for rows start..stop."""
+    channels = receive.shape[1]
+    count = attributes.shape[1]
+    total = np.empty(channels, receive.dtype)
+    for i in range(start, stop):
+        for c in range(channels):
+            out[i, c] = 0
+        for e in range(offsets[i], offsets[i + 1]):
+            j = senders[e]
+            if count == 1:
+                weight = attributes[e, 0]
+                for c in range(channels):
+                    x = receive[i, c] + send[j, c] + weight * edge[0, c]
+                    out[i, c] += x if x > 0 else receive.dtype.type(0)
+                continue
+            for c in range(channels):
+                total[c] = receive[i, c] + send[j, c]
+            for m in range(count):
+                weight = attributes[e, m]
+                for c in range(channels):
+                    total[c] += weight * edge[m, c]
+            for c in range(channels):
+                out[i, c] += total[c] if total[c] > 0 else receive.dtype.type(0)
+
+
+@_compiled
+def neighbour_sum_receiver_gradient(
+    start, stop, offsets, senders, attributes, receive, send, edge, grad, grad_receive, grad_edge
+):
+    """Gradients of `receive` (rows start..stop) and of `edge` (this range's share)."""
+    channels = receive.shape[1]
+    count = attributes.shape[1]
+    zero = receive.dtype.type(0)
+    total = np.empty(channels, receive.dtype)
+    for i in range(start, stop):
+        for c in range(channels):
+            grad_receive[i, c] = 0
+        for e in range(offsets[i], offsets[i + 1]):
+            j = senders[e]
+            if count == 1:
+                weight = attributes[e, 0]
+                for c in range(channels):
+                    x = receive[i, c] + send[j, c] + weight * edge[0, c]
+                    passed = grad[i, c] if x > 0 else zero
+                    grad_receive[i, c] += passed
+                    grad_edge[0, c] += weight * passed
+                continue
+            for c in range(channels):
+                total[c] = receive[i, c] + send[j, c]
+            for m in range(count):
+                weight = attributes[e, m]
+                for c in range(channels):
+                    total[c] += weight * edge[m, c]
+            for c in range(channels):
+                total[c] = grad[i, c] if total[c] > 0 else zero
+                grad_receive[i, c] += total[c]
+            for m in range(count):
+                weight = attributes[e, m]
+                for c in range(channels):
+                    grad_edge[m, c] += weight * total[c]
+
+
+@_compiled
+def neighbour_sum_sender_gradient(
+    start, stop, offsets, receivers, edges, attributes, receive, send, edge, grad, grad_send
+):
+    """Gradient of `send` for senders start..stop; `offsets`, `receivers`, `edges` are reversed."""
+    channels = receive.shape[1]
+    count = attributes.shape[1]
+    zero = receive.dtype.type(0)
+    total = np.empty(channels, receive.dtype)
+    for j in range(start, stop):
+        for c in range(channels):
+            grad_send[j, c] = 0
+        for r in range(offsets[j], offsets[j + 1]):
+            i = receivers[r]
+            e = edges[r]
+            if count == 1:
+                weight = attributes[e, 0]
+                for c in range(channels):
+                    x = receive[i, c] + send[j, c] + weight * edge[0, c]
+                    grad_send[j, c] += grad[i, c] if x > 0 else zero
+                continue
+            for c in range(channels):
+                total[c] = receive[i, c] + send[j, c]
+            for m in range(count):
+                weight = attributes[e, m]
+                for c in range(channels):
+                    total[c] += weight * edge[m, c]
+            for c in range(channels):
+                grad_send[j, c] += grad[i, c] if total[c] > 0 else zero
+
+
+@_compiled
+def weighted_sum_rows(start, stop, offsets, senders, edges, weights, send, out):
+    """out_i = sum_j weights_ij send_j; with the reversed list it is its own backward pass."""
+    channels = send.shape[1]
+    for i in range(start, stop):
+        for c in range(channels):
+            out[i, c] = 0
+        for r in range(offsets[i], offsets[i + 1]):
+            j = senders[r]
+            weight = weights[edges[r]]
+            for c in range(channels):
+                out[i, c] += weight * send[j, c]
+
+
+@_compiled
+def edge_sum_rows(start, stop, offsets, edges, values, out):
+    """out_i = the sum of the values of a row's edges."""
+    channels = values.shape[1]
+    for i in range(start, stop):
+        for c in range(channels):
+            out[i, c] = 0
+        for r in range(offsets[i], offsets[i + 1]):
+            e = edges[r]
+            for c in range(channels):
+                out[i, c] += values[e, c]
+
+
+@_compiled
+def spread_rows(start, stop, offsets, edges, x, out):
+    """Each edge gets the values of its row: the backward pass of `edge_sum_rows`."""
+    channels = x.shape[1]
+    for i in range(start, stop):
+        for r in range(offsets[i], offsets[i + 1]):
+            e = edges[r]
+            for c in range(channels):
+                out[e, c] = x[i, c]
+
+
+@_reordered
+def attend_rows(start, stop, offsets, senders, edges, weights, query, key, value, out):
+    """out_i = sum_j weights_ij (query_i . key_j) value_j.
+
+    All three backward passes have this same form (see `pgode.batches.graph.attend`), over the
+    row's own neighbours or over the reversed list, so this is the only attention loop there is.
+    """
+    width = query.shape[1]
+    channels = value.shape[1]
+    for i in range(start, stop):
+        for c in range(channels):
+            out[i, c] = 0
+        for r in range(offsets[i], offsets[i + 1]):
+            j = senders[r]
+            score = query.dtype.type(0)
+            for c in range(width):
+                score += query[i, c] * key[j, c]
+            score *= weights[edges[r]]
+            for c in range(channels):
+                out[i, c] += score * value[j, c]
+
+
+@cache
+def _pool(workers: int, process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix=f"pgode-kernels-{process}")
+
+
+def over_rows(
+    kernel: Callable[..., None],
+    offsets: np.ndarray,
+    channels: int,
+    *arrays: Any,
+    shares: np.ndarray | None = None,
+) -> None:
+    """Run `kernel(start, stop, offsets, *arrays)` over all rows, on as many threads as torch uses.
+
+    Rows are cut where the edges balance. The kernels hold no interpreter lock. What a kernel sums
+    over all rows goes into `shares[part]`, so that no two threads add to the same number.
+    """
+    rows = len(offsets) - 1
+    parts = parts_for(offsets, channels)
+    cuts = balanced_cuts(offsets, parts) if parts > 1 else np.array([0, rows])
+
+    def run(part: int) -> None:
+        own = () if shares is None else (shares[part],)
+        kernel(int(cuts[part]), int(cuts[part + 1]), offsets, *arrays, *own)
+
+    if parts == 1:
+        run(0)
+        return
+    waiting = [_pool(parts - 1, os.getpid()).submit(run, part) for part in range(1, parts)]
+    run(0)
+    for job in waiting:
+        job.result()
+
+
+def parts_for(offsets: np.ndarray, channels: int) -> int:
+    """How many row ranges the work of one call is cut into."""
+    workers = torch.get_num_threads()
+    return workers if int(offsets[-1]) * channels >= PARALLEL_WORK else 1
+
+
+def balanced_cuts(offsets: np.ndarray, parts: int) -> np.ndarray:
+    """Row numbers that cut the rows into `parts` ranges with about equally many edges each."""
+    cuts = np.searchsorted(offsets, np.linspace(0, int(offsets[-1]), parts + 1))
+    cuts[0], cuts[-1] = 0, len(offsets) - 1
+    return np.asarray(cuts)

@@ -1,0 +1,217 @@
+"""Scaling of states, times and parameters: fitted on the training split, stored with the model."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from pgode.data.molecules import atom_names, mean_structure
+from pgode.data.trajectories import Trajectories
+from pgode.runtime.errors import InputError
+
+POSITION = "position"
+SPACE = 3
+"""Axes of the space that molecules live in."""
+STRUCTURE_FRAMES = 1000
+"""About so many frames, spread over the training split, make the mean structure."""
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """Maps each variable to [-1, 1] by one min/max pair, and time to frames.
+
+    One pair per variable, not per feature, so that all directions keep one scale. The pairs come
+    from the training split alone and apply unchanged to every other split.
+    """
+
+    features: tuple[str, ...]
+    roles: tuple[str, ...]
+    variables: tuple[str, ...]
+    units: tuple[str, ...]
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+    frame: float
+    time_units: str
+    edge_attributes: tuple[str, ...]
+    parameters: tuple[str, ...]
+    parameter_mean: tuple[float, ...]
+    parameter_scale: tuple[float, ...]
+    edge_centre: tuple[float, ...] = ()
+    edge_scale: tuple[float, ...] = ()
+    graph_rule: tuple[float, ...] | None = None
+    """(cutoff, interval) in data units, where edges join positions nearer than a cutoff."""
+    structure: tuple[float, ...] = ()
+    """Mean structure of the training frames where all systems are one molecule, atom by atom."""
+    atoms: str = ""
+    """The atoms of that molecule, see `pgode.data.molecules.atom_names`."""
+
+    @classmethod
+    def fit(cls, training: Trajectories) -> "Normaliser":
+        """Take every scale from the frames of the training split."""
+        if training.n_frames.max() < 2:
+            raise InputError(
+                "the systems of the training split have one frame each. Expected at least two, to "
+                "know how long a frame is. Give longer trajectories."
+            )
+        low, high = np.empty(len(training.features)), np.empty(len(training.features))
+        for index in training.variables.values():
+            values = training.states[..., index]
+            if not np.isfinite(values).any():
+                names = ", ".join(training.features[i] for i in index)
+                raise InputError(
+                    f"the training split has no observed value of {names}. Expected at least one. "
+                    f"Drop the feature, or put systems that have it into the training split."
+                )
+            low[index], high[index] = np.nanmin(values), np.nanmax(values)
+        spread = (high - low) / 2
+        known, has = training.parameters, np.isfinite(training.parameters)
+        count = np.maximum(has.sum(0), 1)
+        mean = np.where(has, known, 0).sum(0) / count
+        deviation = np.sqrt((np.where(has, known - mean, 0) ** 2).sum(0) / count)
+        dataset = training.dataset
+        centre, scale = _edge_scaling(training.edges.edge_attributes)
+        structure, atoms = _structure(training)
+        return cls(
+            features=training.features,
+            roles=_words(dataset["feature_role"].values),
+            variables=_words(dataset["feature_variable"].values),
+            units=_words(dataset["feature_units"].values),
+            centre=_floats((low + high) / 2),
+            scale=_floats(np.where(spread > 0, spread, 1.0)),
+            frame=float(np.nanmedian(np.diff(training.times, axis=1))),
+            time_units=str(dataset.attrs["time_units"]),
+            edge_attributes=training.edges.attribute_names,
+            parameters=_words(dataset["parameter"].values),
+            parameter_mean=_floats(mean),
+            parameter_scale=_floats(np.where(deviation > 0, deviation, 1.0)),
+            edge_centre=centre,
+            edge_scale=scale,
+            graph_rule=training.graph_rule,
+            structure=structure,
+            atoms=atoms,
+        )
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Normaliser":
+        """Read back what `to_json` wrote."""
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in content.items()
+        }
+        return cls(**values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers and words, for a run folder."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+
+    @property
+    def positions(self) -> list[int]:
+        """Features that are positions."""
+        return [k for k, role in enumerate(self.roles) if role == POSITION]
+
+    @property
+    def velocities(self) -> list[int]:
+        """Features that are velocities, in the order of their positions."""
+        return [k for k, role in enumerate(self.roles) if role == "velocity"]
+
+    @property
+    def variable_features(self) -> dict[str, list[int]]:
+        """The features of each reported variable."""
+        names = dict.fromkeys(self.variables)
+        return {n: [k for k, v in enumerate(self.variables) if v == n] for n in names}
+
+    def states(
+        self, raw: Float[np.ndarray, "*batch feature"]
+    ) -> Float[np.ndarray, "*batch feature"]:
+        """Data units to [-1, 1]."""
+        return np.asarray((raw - np.array(self.centre)) / np.array(self.scale))
+
+    def raw(
+        self, states: Float[np.ndarray, "*batch feature"]
+    ) -> Float[np.ndarray, "*batch feature"]:
+        """[-1, 1] back to data units."""
+        return np.asarray(states * np.array(self.scale) + np.array(self.centre))
+
+    def standardised(
+        self, parameters: Float[np.ndarray, "*batch parameter"]
+    ) -> Float[np.ndarray, "*batch parameter"]:
+        """System parameters with mean 0 and deviation 1 over the training split."""
+        mean, scale = np.array(self.parameter_mean), np.array(self.parameter_scale)
+        return np.asarray((parameters - mean) / scale)
+
+    def attributes(
+        self, raw: Float[np.ndarray, "edge attribute"]
+    ) -> Float[np.ndarray, "edge attribute"]:
+        """Edge attributes with mean 0 and deviation 1; the weight, which comes first, as it is."""
+        if not self.edge_scale:
+            return raw
+        return np.asarray((raw - np.array(self.edge_centre)) / np.array(self.edge_scale))
+
+    def structure_of(self, data: Trajectories) -> Float[np.ndarray, "atom axis"] | None:
+        """The scaled mean structure, if the data is of the molecule it belongs to."""
+        if not self.structure or atom_names(data.topology) != self.atoms:
+            return None
+        axes = self.positions
+        raw = np.array(self.structure).reshape(-1, len(axes))
+        return np.asarray((raw - np.array(self.centre)[axes]) / np.array(self.scale)[axes])
+
+    def drift(self) -> tuple[list[float], list[float]]:
+        """(gain, offset) of each position: in scaled units dq/dframe = gain v + offset exactly."""
+        pairs = list(zip(self.positions, self.velocities, strict=True))
+        gain = [self.frame * self.scale[v] / self.scale[q] for q, v in pairs]
+        offset = [self.frame * self.centre[v] / self.scale[q] for q, v in pairs]
+        return gain, offset
+
+    def check(self, data: Trajectories, source: str) -> None:
+        """Refuse data whose features, roles or edge attributes are not the trained ones."""
+        roles = _words(data.dataset["feature_role"].values)
+        for what, theirs, ours in (
+            ("features", data.features, self.features),
+            ("feature roles", roles, self.roles),
+            ("edge attributes", data.edges.attribute_names, self.edge_attributes),
+        ):
+            if tuple(theirs) != tuple(ours):
+                raise InputError(
+                    f"{source} has the {what} {', '.join(theirs)}, but the model was trained on "
+                    f"{', '.join(ours)}. Expected the same names in the same order. Rename or "
+                    f"reorder them in the file, or train a model on this data."
+                )
+        rule, trained = data.graph_rule, self.graph_rule
+        if rule and trained and not np.isclose(rule[0], trained[0], rtol=1e-6):
+            raise InputError(
+                f"{source} joins objects nearer than {rule[0]:g}, but the model was trained "
+                f"with {trained[0]:g}. Expected the same cutoff. Build the graphs again with "
+                f"{trained[0]:g}, or train a model on this data."
+            )
+
+
+def _edge_scaling(
+    attributes: Float[np.ndarray, "edge attribute"],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Centre and scale of each attribute; none are needed where there is only the weight."""
+    if attributes.shape[1] < 2 or not len(attributes):
+        return (), ()
+    centre, scale = attributes.mean(0), attributes.std(0)
+    centre[0], scale[0] = 0.0, 1.0
+    return _floats(centre), _floats(np.where(scale > 0, scale, 1.0))
+
+
+def _structure(training: Trajectories) -> tuple[tuple[float, ...], str]:
+    """Mean structure and atoms of a molecule, from the frames in which all of it was observed."""
+    axes = [k for k, role in enumerate(training.dataset["feature_role"].values) if role == POSITION]
+    if not training.topology or len(axes) != SPACE:
+        return (), ""
+    frames = training.states[..., axes].swapaxes(1, 2).reshape(-1, training.states.shape[1], SPACE)
+    whole = frames[np.isfinite(frames).all((1, 2))]
+    if not len(whole):
+        return (), ""
+    thinned = whole[:: max(1, len(whole) // STRUCTURE_FRAMES)].astype(np.float64)
+    return _floats(mean_structure(thinned).ravel()), atom_names(training.topology)
+
+
+def _words(values: np.ndarray) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)
+
+
+def _floats(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

@@ -1,0 +1,323 @@
+"""Torch operators over compressed graph rows: numba kernels on the CPU, plain torch elsewhere.
+
+Each takes the graph twice, as rows of senders and as rows of receivers (the reversed list), both
+as [offsets, neighbours, edge numbers]. Reversing is then all that a backward pass needs: the
+gradient of `weighted_sum` is a `weighted_sum`, and the three gradients of `attend` are `attend`s.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pgode.batches import kernels
+
+
+def row_of_edge(offsets: Tensor) -> Tensor:
+    """The row that each edge belongs to."""
+    rows = torch.arange(offsets.shape[0] - 1, device=offsets.device)
+    return torch.repeat_interleave(rows, offsets.diff().long())
+
+
+def _numpy(*tensors: Tensor) -> list[np.ndarray]:
+    return [tensor.detach().contiguous().numpy() for tensor in tensors]
+
+
+# --- sum_j relu(a_i + b_j + e_ij c) ---------------------------------------------------------------
+
+
+@torch.library.custom_op("pgode::neighbour_sum", mutates_args=())
+def neighbour_sum(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    attributes: Tensor,
+    receive: Tensor,
+    send: Tensor,
+    edge: Tensor,
+) -> Tensor:
+    """out_i = sum_j relu(receive_i + send_j + attributes_ij edge)."""
+    rows, columns = row_of_edge(senders[0]), senders[1].long()
+    messages = torch.relu(receive[rows] + send[columns] + attributes @ edge)
+    return torch.zeros_like(receive).index_add_(0, rows, messages)
+
+
+@neighbour_sum.register_kernel("cpu")
+def _(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    attributes: Tensor,
+    receive: Tensor,
+    send: Tensor,
+    edge: Tensor,
+) -> Tensor:
+    out = torch.empty_like(receive, memory_format=torch.contiguous_format)
+    offsets, neighbours = _numpy(*senders[:2])
+    e, a, b, c = _numpy(attributes, receive, send, edge)
+    kernels.over_rows(
+        kernels.neighbour_sum_rows, offsets, a.shape[1], neighbours, e, a, b, c, out.numpy()
+    )
+    return out
+
+
+@neighbour_sum.register_fake
+def _(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    attributes: Tensor,
+    receive: Tensor,
+    send: Tensor,
+    edge: Tensor,
+) -> Tensor:
+    return torch.empty_like(receive)
+
+
+@torch.library.custom_op("pgode::neighbour_sum_backward", mutates_args=())
+def neighbour_sum_backward(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    attributes: Tensor,
+    receive: Tensor,
+    send: Tensor,
+    edge: Tensor,
+    grad: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of `neighbour_sum` with respect to receive, send and edge."""
+    rows, columns = row_of_edge(senders[0]), senders[1].long()
+    passed = grad[rows] * (receive[rows] + send[columns] + attributes @ edge > 0)
+    return (
+        torch.zeros_like(receive).index_add_(0, rows, passed),
+        torch.zeros_like(send).index_add_(0, columns, passed),
+        attributes.T @ passed,
+    )
+
+
+@neighbour_sum_backward.register_kernel("cpu")
+def _(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    attributes: Tensor,
+    receive: Tensor,
+    send: Tensor,
+    edge: Tensor,
+    grad: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    offsets, neighbours = _numpy(*senders[:2])
+    e, a, b, c, g = _numpy(attributes, receive, send, edge, grad)
+    channels = a.shape[1]
+    grad_receive, grad_send = np.empty_like(a), np.empty_like(b)
+    shares = np.zeros((kernels.parts_for(offsets, channels), *c.shape), c.dtype)
+    kernels.over_rows(
+        kernels.neighbour_sum_receiver_gradient,
+        *(offsets, channels, neighbours, e, a, b, c, g, grad_receive),
+        shares=shares,
+    )
+    offsets, *reverse = _numpy(*receivers)
+    kernels.over_rows(
+        kernels.neighbour_sum_sender_gradient,
+        *(offsets, channels, *reverse, e, a, b, c, g, grad_send),
+    )
+    return (
+        torch.from_numpy(grad_receive),
+        torch.from_numpy(grad_send),
+        torch.from_numpy(shares.sum(0)),
+    )
+
+
+@neighbour_sum_backward.register_fake
+def _(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    attributes: Tensor,
+    receive: Tensor,
+    send: Tensor,
+    edge: Tensor,
+    grad: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.empty_like(receive), torch.empty_like(send), torch.empty_like(edge)
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    """Keep the inputs: nothing per edge is among them."""
+    senders, receivers, *tensors = inputs
+    ctx.save_for_backward(*senders, *receivers, *tensors)
+
+
+def _kept(ctx: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    saved = list(ctx.saved_tensors)
+    return saved[:3], saved[3:6], saved[6:]
+
+
+_NO_GRADIENT = ([None] * 3, [None] * 3)
+"""What a backward pass returns for the two integer row lists."""
+
+
+def _neighbour_sum_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    senders, receivers, tensors = _kept(ctx)
+    return (*_NO_GRADIENT, None, *neighbour_sum_backward(senders, receivers, *tensors, grad))
+
+
+neighbour_sum.register_autograd(_neighbour_sum_gradients, setup_context=_keep)
+
+
+# --- sum_j w_ij b_j -------------------------------------------------------------------------------
+
+
+@torch.library.custom_op("pgode::weighted_sum", mutates_args=())
+def weighted_sum(
+    senders: list[Tensor], receivers: list[Tensor], weights: Tensor, send: Tensor
+) -> Tensor:
+    """out_i = sum_j weights_ij send_j."""
+    offsets, neighbours, edges = senders
+    terms = weights[edges.long()].unsqueeze(1) * send[neighbours.long()]
+    out = send.new_zeros(offsets.shape[0] - 1, send.shape[1])
+    return out.index_add_(0, row_of_edge(offsets), terms)
+
+
+@weighted_sum.register_kernel("cpu")
+def _(senders: list[Tensor], receivers: list[Tensor], weights: Tensor, send: Tensor) -> Tensor:
+    out = send.new_empty(senders[0].shape[0] - 1, send.shape[1])
+    offsets, neighbours, edges = _numpy(*senders)
+    w, b = _numpy(weights, send)
+    kernels.over_rows(
+        kernels.weighted_sum_rows, offsets, b.shape[1], neighbours, edges, w, b, out.numpy()
+    )
+    return out
+
+
+@weighted_sum.register_fake
+def _(senders: list[Tensor], receivers: list[Tensor], weights: Tensor, send: Tensor) -> Tensor:
+    return send.new_empty(senders[0].shape[0] - 1, send.shape[1])
+
+
+def _weighted_sum_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    senders, receivers, (weights, _) = _kept(ctx)
+    return *_NO_GRADIENT, None, weighted_sum(receivers, senders, weights, grad)
+
+
+weighted_sum.register_autograd(_weighted_sum_gradients, setup_context=_keep)
+
+
+# --- sum_j w_ij (q_i . k_j) v_j -------------------------------------------------------------------
+
+
+@torch.library.custom_op("pgode::attend", mutates_args=())
+def attend(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    weights: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+) -> Tensor:
+    """out_i = sum_j weights_ij (query_i . key_j) value_j."""
+    offsets, neighbours, edges = senders
+    rows, columns = row_of_edge(offsets), neighbours.long()
+    scores = (query[rows] * key[columns]).sum(-1) * weights[edges.long()]
+    out = value.new_zeros(offsets.shape[0] - 1, value.shape[1])
+    return out.index_add_(0, rows, scores.unsqueeze(1) * value[columns])
+
+
+@attend.register_kernel("cpu")
+def _(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    weights: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+) -> Tensor:
+    out = value.new_empty(senders[0].shape[0] - 1, value.shape[1])
+    offsets, neighbours, edges = _numpy(*senders)
+    w, q, k, v = _numpy(weights, query, key, value)
+    kernels.over_rows(
+        kernels.attend_rows,
+        *(offsets, q.shape[1] + v.shape[1], neighbours, edges, w, q, k, v, out.numpy()),
+    )
+    return out
+
+
+@attend.register_fake
+def _(
+    senders: list[Tensor],
+    receivers: list[Tensor],
+    weights: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+) -> Tensor:
+    return value.new_empty(senders[0].shape[0] - 1, value.shape[1])
+
+
+def _attend_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    senders, receivers, (weights, query, key, value) = _kept(ctx)
+    return (
+        *_NO_GRADIENT,
+        None,
+        attend(senders, receivers, weights, grad, value, key),
+        attend(receivers, senders, weights, value, grad, query),
+        attend(receivers, senders, weights, key, query, grad),
+    )
+
+
+attend.register_autograd(_attend_gradients, setup_context=_keep)
+
+
+# --- values per edge: summed over a row, or spread from it ----------------------------------------
+
+
+@torch.library.custom_op("pgode::edge_sum", mutates_args=())
+def edge_sum(rows: list[Tensor], values: Tensor) -> Tensor:
+    """out_i = the sum of the values of row i's edges; values are numbered as the edges are."""
+    offsets, _, edges = rows
+    out = values.new_zeros(offsets.shape[0] - 1, values.shape[1])
+    return out.index_add_(0, row_of_edge(offsets), values[edges.long()])
+
+
+@edge_sum.register_kernel("cpu")
+def _(rows: list[Tensor], values: Tensor) -> Tensor:
+    out = values.new_empty(rows[0].shape[0] - 1, values.shape[1])
+    offsets, _, edges = _numpy(*rows)
+    (v,) = _numpy(values)
+    kernels.over_rows(kernels.edge_sum_rows, offsets, v.shape[1], edges, v, out.numpy())
+    return out
+
+
+@edge_sum.register_fake
+def _(rows: list[Tensor], values: Tensor) -> Tensor:
+    return values.new_empty(rows[0].shape[0] - 1, values.shape[1])
+
+
+@torch.library.custom_op("pgode::spread", mutates_args=())
+def spread(rows: list[Tensor], x: Tensor) -> Tensor:
+    """out_e = x_i for every edge e of row i."""
+    offsets, _, edges = rows
+    out = x.new_empty(edges.shape[0], x.shape[1])
+    return out.index_copy_(0, edges.long(), x[row_of_edge(offsets)])
+
+
+@spread.register_kernel("cpu")
+def _(rows: list[Tensor], x: Tensor) -> Tensor:
+    out = x.new_empty(rows[2].shape[0], x.shape[1])
+    offsets, _, edges = _numpy(*rows)
+    (v,) = _numpy(x)
+    kernels.over_rows(kernels.spread_rows, offsets, v.shape[1], edges, v, out.numpy())
+    return out
+
+
+@spread.register_fake
+def _(rows: list[Tensor], x: Tensor) -> Tensor:
+    return x.new_empty(rows[2].shape[0], x.shape[1])
+
+
+def _keep_rows(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs[0])
+
+
+edge_sum.register_autograd(
+    lambda ctx, grad: ([None] * 3, spread(list(ctx.saved_tensors), grad)), setup_context=_keep_rows
+)
+spread.register_autograd(
+    lambda ctx, grad: ([None] * 3, edge_sum(list(ctx.saved_tensors), grad)),
+    setup_context=_keep_rows,
+)

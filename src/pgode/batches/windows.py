@@ -1,0 +1,238 @@
+"""Windows over trajectories: a condition that a model sees, a horizon that it has to forecast."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from pgode.batches.graph import Graph
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.temporal_graph import History, build_history
+from pgode.data.trajectories import Trajectories
+from pgode.runtime.errors import InputError
+
+__all__ = ["Batch", "Windows"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Windows of several systems side by side; their objects share one axis, without padding.
+
+    Times count frames from the last condition frame, so the condition ends at 0. Values that were
+    not observed are 0 here and False in the mask beside them.
+    """
+
+    states: Float[Tensor, "objects condition features"]
+    observed: Bool[Tensor, "objects condition features"]
+    times: Float[Tensor, "systems condition"]
+    targets: Float[Tensor, "objects horizon features"]
+    targets_observed: Bool[Tensor, "objects horizon features"]
+    target_times: Float[Tensor, "systems horizon"]
+    system: Int[Tensor, " objects"]
+    group: Int[Tensor, " objects"]
+    parameters: Float[Tensor, "systems parameters"]
+    parameters_known: Bool[Tensor, " systems"]
+    graph: Graph
+    history: History
+    numbers: Int[Tensor, " systems"]
+    structure: Float[Tensor, "objects axes"]
+    """Mean structure of the molecule the objects are atoms of; no axes where none is known."""
+
+    @property
+    def systems(self) -> int:
+        """Number of systems."""
+        return self.times.shape[0]
+
+    @property
+    def objects(self) -> int:
+        """Number of objects of all systems together."""
+        return self.states.shape[0]
+
+    @property
+    def groups(self) -> int:
+        """Number of groups (regions) in the batch."""
+        return int(self.group.max()) + 1 if self.objects else 0
+
+    def to(
+        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+    ) -> "Batch":
+        """The same batch on another device or in another precision."""
+
+        def moved(value: Any) -> Any:
+            if isinstance(value, Tensor) and not value.is_floating_point():
+                return value.to(device)
+            return value.to(device, dtype)
+
+        return replace(self, **{f.name: moved(getattr(self, f.name)) for f in fields(self)})
+
+
+class Windows:
+    """Cuts batches out of trajectories.
+
+    Everything that does not depend on the window (scaling, compressed rows of every graph, the
+    graph in force at each frame) is worked out once, so that a batch costs a few copies.
+    """
+
+    def __init__(
+        self, data: Trajectories, normaliser: Normaliser, condition: int, horizon: int
+    ) -> None:
+        self.data, self.normaliser = data, normaliser
+        self.condition, self.horizon = condition, horizon
+        self.frames = data.n_frames
+        for system in np.flatnonzero(self.frames < condition)[:1]:
+            raise InputError(
+                f"system {system} has {self.frames[system]} frames, fewer than the condition of "
+                f"{condition}. Expected at least {condition} observed frames in every system. "
+                f"Give more frames, drop the system, or train with a shorter condition."
+            )
+        self._states = np.nan_to_num(normaliser.states(data.states)).astype(np.float32)
+        self._observed = data.observed
+        self._times = _extended(data.times) / normaliser.frame
+        self._parameters = normaliser.standardised(data.parameters)
+        self._objects = data.n_objects
+        self._group = data.dataset["group"].values
+        edges = data.edges
+        sizes = self._objects[edges.graph_system]
+        self._graph_row = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        rows = self._graph_row[edges.edge_graph] + edges.edge_receiver
+        self._row_offsets = np.zeros(int(self._graph_row[-1]) + 1, np.int64)
+        degrees = np.bincount(rows, minlength=len(self._row_offsets) - 1)
+        np.cumsum(degrees, out=self._row_offsets[1:])
+        self._senders = edges.edge_sender
+        self._attributes = normaliser.attributes(edges.edge_attributes)
+        self._weights = np.ascontiguousarray(edges.edge_attributes[:, 0])
+        structure = normaliser.structure_of(data)
+        none = np.zeros((int(self._objects.max(initial=0)), 0))
+        self._structure = none if structure is None else structure
+        self._graph_at = _graph_in_force(edges.graph_system, edges.graph_start, data.times)
+
+    def __len__(self) -> int:
+        return self.data.systems
+
+    def starts(self) -> Int[np.ndarray, "window 2"]:
+        """Every (system, first frame) whose condition and whole horizon lie within its frames."""
+        return np.array(
+            [
+                (system, start)
+                for system, frames in enumerate(self.frames)
+                for start in range(frames - self.condition - self.horizon + 1)
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 2)
+
+    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
+        """All systems in order, `size` at a time, each with its window at frame `start`."""
+        for first in range(0, len(self), size):
+            systems = np.arange(first, min(first + size, len(self)))
+            yield self.batch(systems, np.full(len(systems), start))
+
+    def last(self, size: int) -> Iterator[Batch]:
+        """All systems, each conditioned on its last observed frames: a forecast of the future."""
+        for first in range(0, len(self), size):
+            systems = np.arange(first, min(first + size, len(self)))
+            yield self.batch(systems, self.frames[systems] - self.condition)
+
+    def batch(
+        self,
+        systems: Int[np.ndarray, " n"],
+        starts: Int[np.ndarray, " n"],
+        horizon: int | None = None,
+    ) -> Batch:
+        """The windows that start at frame `starts[k]` of system `systems[k]`.
+
+        `horizon` asks for fewer frames than the usual ones.
+        """
+        horizon = self.horizon if horizon is None else horizon
+        counts = self._objects[systems]
+        owner = np.repeat(np.arange(len(systems)), counts)
+        first = np.repeat(np.cumsum(counts) - counts, counts)
+        place = np.arange(len(owner)) - first
+        number = systems[owner]
+        now = starts + self.condition - 1
+        seen_frames = starts[:, None] + np.arange(self.condition)
+        ahead = now[:, None] + 1 + np.arange(horizon)
+        exists = ahead < self.frames[systems, None]
+        ahead = np.minimum(ahead, self.frames[systems, None] - 1)
+
+        def cut(array: np.ndarray, frames: np.ndarray) -> np.ndarray:
+            return np.asarray(array[number[:, None], place[:, None], frames[owner]])
+
+        observed = cut(self._observed, seen_frames)
+        graph_rows = self._graph_row[self._graph_at[systems[:, None], seen_frames]]
+        rows = graph_rows[owner] + place[:, None]
+        zero = self._times[systems, now][:, None]
+        parameters = self._parameters[systems]
+        known = np.isfinite(parameters).all(1) & (parameters.shape[1] > 0)
+        return Batch(
+            states=torch.from_numpy(cut(self._states, seen_frames)),
+            observed=torch.from_numpy(observed),
+            times=_tensor(self._times[systems[:, None], seen_frames] - zero),
+            targets=torch.from_numpy(cut(self._states, ahead)),
+            targets_observed=torch.from_numpy(
+                cut(self._observed, ahead) & exists[owner][:, :, None]
+            ),
+            target_times=_tensor(self._times[systems[:, None], ahead] - zero),
+            system=torch.from_numpy(owner),
+            group=torch.from_numpy(_grouped(owner, self._group[number, place])),
+            parameters=_tensor(np.nan_to_num(parameters)),
+            parameters_known=torch.from_numpy(known),
+            graph=self._graph(rows[:, -1], first),
+            history=build_history(
+                np.asarray(observed.any(-1)),
+                *(rows, first, self._row_offsets, self._senders, self._weights),
+            ),
+            numbers=torch.from_numpy(systems),
+            structure=_tensor(self._structure[place]),
+        )
+
+    def _graph(
+        self, rows: Int[np.ndarray, " objects"], first: Int[np.ndarray, " objects"]
+    ) -> Graph:
+        """The graph in force at the end of the condition: the only one a forecast may know."""
+        begin, count = self._row_offsets[rows], np.diff(self._row_offsets)[rows]
+        receivers = np.repeat(np.arange(len(rows), dtype=np.int32), count)
+        within = np.arange(len(receivers)) - np.repeat(np.cumsum(count) - count, count)
+        edges = np.repeat(begin, count) + within
+        senders = self._senders[edges] + first[receivers]
+        return Graph.from_edges(receivers, senders, self._attributes[edges], len(rows))
+
+
+def _tensor(values: np.ndarray) -> Tensor:
+    return torch.from_numpy(values.astype(np.float32))
+
+
+def _extended(times: Float[np.ndarray, "system time"]) -> Float[np.ndarray, "system time"]:
+    """Times with the last one repeated after a system's end, where nothing is observed."""
+    return np.fmax.accumulate(times, axis=1)
+
+
+def _grouped(owner: Int[np.ndarray, " objects"], group: Int[np.ndarray, " objects"]) -> np.ndarray:
+    """Number the groups of all systems of the batch through; objects without one have -1."""
+    numbers = np.full(len(owner), -1, np.int64)
+    has = group >= 0
+    if has.any():
+        pairs = np.stack([owner[has], group[has]])
+        numbers[has] = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
+    return numbers
+
+
+def _graph_in_force(
+    graph_system: Int[np.ndarray, " graph"],
+    graph_start: Float[np.ndarray, " graph"],
+    times: Float[np.ndarray, "system time"],
+) -> Int[np.ndarray, "system time"]:
+    """The number of the graph that holds at each frame: the last one that has started."""
+    systems, frames = times.shape
+    at = np.zeros((systems, frames), np.int64)
+    first = np.searchsorted(graph_system, np.arange(systems))
+    counts = np.bincount(graph_system, minlength=systems)
+    at += first[:, None]
+    for system in np.flatnonzero(counts > 1):
+        starts = graph_start[first[system] : first[system] + counts[system]]
+        started = np.searchsorted(starts, times[system], side="right") - 1
+        at[system] += np.clip(started, 0, counts[system] - 1)
+    return at

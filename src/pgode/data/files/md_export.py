@@ -1,0 +1,189 @@
+"""Forecasts and data back into trajectory files of molecular dynamics."""
+
+import tempfile
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Float
+
+from pgode.data.files.layout import damaged
+from pgode.data.files.md_files import mdtraj, quiet, read_topology, selected
+from pgode.data.molecules import Atoms
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import replacing, writable_file
+
+ENDINGS = (".dcd", ".xtc", ".trr", ".pdb", ".nc", ".netcdf", ".gro", ".xyz")
+"""Formats written; .nc and .netcdf are Amber's."""
+
+
+def write(
+    data: xr.Dataset,
+    topology: Path | None,
+    output: Path,
+    *,
+    system: int | None = None,
+    sample: int | None = None,
+    selection: str | None = None,
+    source: str = "the given data",
+) -> int:
+    """Write positions as a trajectory, whose format the ending of `output` says.
+
+    `data` is the dataset of a forecast (its mean is written, or one of its samples) or of
+    trajectories. All systems follow one another unless one is chosen. Without a `topology` the
+    data's own is used; one with more atoms is narrowed to those of the data (`selection`, or as
+    `read` would choose). Returns the number of frames written.
+    """
+    check_output(output)
+    states = _states(data, sample, source)
+    positions, times = _frames(data, states, system, source)
+    atoms = _atoms(data, positions.shape[1], topology, selection, source)
+    library = mdtraj()
+    trajectory = library.Trajectory(positions.astype(np.float32), atoms, time=times)
+    with replacing(output) as temporary:
+        # mdtraj takes the format from the ending, which the temporary's name does not have.
+        named = temporary.with_name(temporary.name + output.suffix.lower())
+        try:
+            with quiet():
+                trajectory.save(str(named))
+            named.replace(temporary)
+        except InputError:
+            raise
+        except Exception as error:
+            raise InputError(
+                f"cannot write {output} ({error or type(error).__name__}). Expected positions that "
+                f"the format can hold. Choose another ending: {', '.join(ENDINGS)}."
+            ) from None
+        finally:
+            named.unlink(missing_ok=True)
+    return len(positions)
+
+
+def check_output(output: Path) -> None:
+    """Refuse a path that `write` could not write."""
+    if output.suffix.lower() not in ENDINGS:
+        raise InputError(
+            f"cannot write {output}: the ending {output.suffix or '(none)'} is not known. Expected "
+            f"one of {', '.join(ENDINGS)}. Choose another output path."
+        )
+    writable_file(output)
+
+
+def open_forecast_or_data(path: Path) -> xr.Dataset:
+    """The dataset of a forecast, or of whatever data `pgode.data.files.read` reads."""
+    from pgode.data import files
+
+    if path.suffix.lower() in (".nc", ".nc4") and path.is_file():
+        try:
+            with xr.open_dataset(
+                path, engine="h5netcdf", decode_times=False, decode_timedelta=False
+            ) as opened:
+                if {"mean", "times"} <= set(opened.variables):
+                    return opened.load()
+        except Exception as error:
+            raise damaged(path, error) from None
+    return files.read(path).dataset
+
+
+def _states(data: xr.Dataset, sample: int | None, source: str) -> xr.DataArray:
+    """Mean, sample or observed values."""
+    if sample is None:
+        return data["mean"] if "mean" in data else data["states"]
+    there = data.sizes["sample"] if "samples" in data else 0
+    if not 0 <= sample < there:
+        have = f"those from 0 to {there - 1}" if there else "none"
+        raise InputError(
+            f"{source} has no sample {sample}: it has {have}. Expected a sample that is there. "
+            f"Correct --sample, leave it out for the mean, or forecast with --samples."
+        )
+    return data["samples"].isel(sample=sample)
+
+
+def _frames(
+    data: xr.Dataset, states: xr.DataArray, system: int | None, source: str
+) -> tuple[Float[np.ndarray, "time object 3"], Float[np.ndarray, " time"]]:
+    """The frames of the chosen systems, one after the other, and their times."""
+    places = np.flatnonzero(data["feature_role"].values == "position")
+    units = {str(unit) for unit in data["feature_units"].values[places]}
+    if len(places) != 3 or units != {"nm"}:
+        raise InputError(
+            f"{source} has {len(places)} positions in units of {', '.join(sorted(units)) or '-'}. "
+            f"Expected three in nm: only molecules are written for molecular dynamics. Give data "
+            f"of a molecule."
+        )
+    count = data.sizes["system"]
+    if system is not None and not 0 <= system < count:
+        raise InputError(
+            f"{source} has no system {system}. Expected one from 0 to {count - 1}. Correct "
+            f"--system, or leave it out for all."
+        )
+    parts, times = [], []
+    for k in range(count) if system is None else (system,):
+        clock = data["times"].values[k]
+        there = np.isfinite(clock)
+        moves = states.values[k][:, there][..., places].swapaxes(0, 1)
+        for frame, atom, _ in np.argwhere(~np.isfinite(moves))[:1]:
+            raise InputError(
+                f"system {k} of {source} has no position of object {atom} at time "
+                f"{clock[there][frame]:g}. Expected one for every atom: trajectory files cannot "
+                f"leave one out. Choose another system with --system."
+            )
+        parts.append(moves)
+        times.append(clock[there])
+    return np.concatenate(parts), np.concatenate(times)
+
+
+def _atoms(
+    data: xr.Dataset, objects: int, topology: Path | None, selection: str | None, source: str
+) -> Any:
+    """The topology of the atoms that the data holds."""
+    own = _own_topology(data)
+    if topology is None:
+        if own is None:
+            raise InputError(
+                f"{source} does not say which atoms its {objects} objects are. Expected a "
+                f"topology. Name its file:  --topology top.pdb"
+            )
+        return own
+    found = read_topology(topology)
+    atoms = _narrowed(found, objects, selection, topology, source)
+    if own is not None:
+        for k, (here, there) in enumerate(zip(own.atoms, atoms.atoms, strict=True)):
+            if here.element is not there.element:
+                raise InputError(
+                    f"atom {k} is {here} in {source} but {there} in {topology}. Expected the same "
+                    f"atoms in the same order. Give the topology that the data was made with, or "
+                    f"leave --topology out to use the data's own."
+                )
+    return atoms
+
+
+def _own_topology(data: xr.Dataset) -> Any:
+    if "topology" not in data:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "own.pdb"
+        path.write_text(str(data["topology"].values), encoding="utf-8")
+        return read_topology(path)
+
+
+def _narrowed(found: Any, objects: int, selection: str | None, topology: Path, source: str) -> Any:
+    """The part of a topology with as many atoms as the data: all, or as `read` would choose."""
+    if selection is None and found.n_atoms == objects:
+        return found
+    kept, expression = selected(found, selection, topology)
+    part = found.subset(kept)
+    heavy = [atom.index for atom in part.atoms if atom.element is None or atom.element.number > 1]
+    alpha = part.select("name CA and not element Ca")
+    counts = []
+    for choice, index in zip(get_args(Atoms), (range(part.n_atoms), heavy, alpha), strict=True):
+        if len(index) == objects:
+            return part.subset(index)
+        counts.append(f"{len(index)} ({choice})")
+    raise InputError(
+        f"{source} has {objects} atoms, but {topology} has {found.n_atoms}, of which "
+        f'"{expression}" keeps {", ".join(counts)}. Expected the topology that the data was made '
+        f"with. Give that one, choose its atoms with --select, or leave --topology out if the "
+        f"data carries its own."
+    )

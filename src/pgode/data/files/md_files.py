@@ -1,0 +1,246 @@
+"""Files of molecular dynamics through mdtraj: topologies, choices of atoms, frames.
+
+mdtraj is optional (`pip install "pgode[md]"`) and slow to import, so nothing here imports it before
+it is needed. Its objects carry no types: they are `Any` here.
+"""
+
+import ctypes
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from jaxtyping import Int
+
+from pgode.runtime.errors import InputError
+
+DEFAULT_SELECTIONS = ("protein", "not water")
+"""Tried in this order where the user names no atoms."""
+CHUNK = 100
+"""Frames read at once: all atoms, water too, are in memory for this many frames only."""
+
+
+def mdtraj() -> Any:
+    """The library, or an error that says how to get it."""
+    try:
+        import mdtraj as library
+    except ImportError as error:
+        raise InputError(
+            f"files of molecular dynamics need the package mdtraj, which cannot be imported "
+            f'({error}). Expected it to be installed. Run: pip install "pgode[md]"'
+        ) from None
+    return library
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No warnings of mdtraj: unlikely boxes, a slower NetCDF library and the like.
+
+    What matters of them is checked here and said in the data's settings or in an error. When
+    it fails it leaves its file open, held by the frames of the failed calls: they are cleared.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except Exception as error:
+            traceback.clear_frames(error.__traceback__)
+            raise
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """Nothing that C code of mdtraj prints, about every DCD header for instance, reaches the user.
+
+    It holds for the whole process, so it is for commands, not for the library.
+    """
+    if os.name != "posix":
+        yield
+        return
+    library = ctypes.CDLL(None)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    library.fflush(None)
+    with Path(os.devnull).open("w") as nowhere:
+        kept = {number: os.dup(number) for number in (1, 2)}
+        for number in kept:
+            os.dup2(nowhere.fileno(), number)
+        try:
+            yield
+        finally:
+            library.fflush(None)  # C keeps lines back: they would appear later
+            for number, copy in kept.items():
+                os.dup2(copy, number)
+                os.close(copy)
+
+
+def read_topology(path: Path) -> Any:
+    """The atoms, residues and bonds that a topology file names."""
+    _check_there(path, "a topology: a PDB, GRO, mmCIF, PRMTOP or PSF file")
+    library = mdtraj()
+    try:
+        with quiet():
+            found = library.load_topology(str(path))
+    # Each reader reports damage in whatever it was doing when it met it: no one type.
+    except Exception as error:
+        raise InputError(
+            f"cannot read the topology {path}: it is damaged, or of a kind that mdtraj does not "
+            f"read ({_reason(error)}). Expected a PDB, GRO, mmCIF, PRMTOP or PSF file. Give the "
+            f"topology that the simulation was started from."
+        ) from None
+    if not found.n_atoms:
+        raise InputError(
+            f"the topology {path} has no atoms. Expected those of the trajectory, in its order. "
+            f"Give the topology that the simulation was started from."
+        )
+    return found
+
+
+def selected(
+    topology: Any, selection: str | None, path: Path
+) -> tuple[Int[np.ndarray, " kept"], str]:
+    """Indices of the chosen atoms, and the expression that chose them.
+
+    Without one the protein is kept or, where there is none, all that is not water.
+    """
+    if selection is not None:
+        return _matching(topology, selection, path), selection
+    for expression in DEFAULT_SELECTIONS:
+        with suppress(InputError):
+            return _matching(topology, expression, path), expression
+    raise InputError(
+        f"all {topology.n_atoms} atoms of {path} are water. Expected a molecule. If the water is "
+        f'what you want, say so:  --select "all"'
+    )
+
+
+def _matching(topology: Any, expression: str, path: Path) -> Int[np.ndarray, " kept"]:
+    try:
+        with quiet():
+            kept = np.asarray(topology.select(expression)).astype(np.int64)
+    except Exception as error:
+        raise InputError(
+            f'"{expression}" does not select atoms of {path} ({_reason(error)}). Expected an '
+            f'expression of mdtraj, such as "protein", "chainid 0" or "resname LIG and not '
+            f'element H". Correct --select.'
+        ) from None
+    if not len(kept):
+        residues = sorted({residue.name for residue in topology.residues})
+        some = ", ".join(residues[:12]) + (", ..." if len(residues) > 12 else "")
+        raise InputError(
+            f'"{expression}" matches none of the {topology.n_atoms} atoms of {path}, whose '
+            f"residues are {some}. Expected at least one atom. Correct --select."
+        )
+    return kept
+
+
+def read_frames(
+    path: Path, topology: Any, kept: Int[np.ndarray, " kept"], stride: int, topology_path: Path
+) -> Any:
+    """Every `stride`-th frame of a trajectory file, of the kept atoms: an mdtraj.Trajectory."""
+    library = mdtraj()
+    check_trajectory(path)
+    parts = []
+    try:
+        with quiet():
+            # mdtraj is asked for all atoms of every frame, and what is not wanted is left out
+            # here: given both a stride and atoms, its TRR reader writes past its memory
+            # (1.11.1), and with atoms alone it does not see that a topology is another's.
+            seen = 0
+            for chunk in library.iterload(str(path), chunk=CHUNK, top=topology):
+                _check_atoms(path, chunk.n_atoms, topology, topology_path)
+                first = -seen % stride
+                seen += len(chunk)
+                if first < len(chunk):
+                    parts.append(chunk[first::stride].atom_slice(kept))
+            if not parts:
+                raise _damaged(path, "it has no frames")
+            whole = parts[0] if len(parts) == 1 else library.join(parts, check_topology=False)
+    except InputError:
+        raise
+    except Exception as error:
+        if "xyz must be shape" in str(error):
+            _check_atoms(path, _atoms_in(path), topology, topology_path)
+        raise _damaged(path, _reason(error)) from None
+    _check_dcd_length(path, len(whole), stride)
+    _check_finite(path, whole, stride)
+    return whole
+
+
+def check_trajectory(path: Path) -> None:
+    """Refuse a trajectory that is not there or of no known kind, before any long work."""
+    mdtraj()
+    from mdtraj.formats.registry import FormatRegistry
+
+    _check_there(path, "a trajectory of molecular dynamics")
+    if not path.name.lower().endswith(tuple(FormatRegistry.loaders)):
+        raise InputError(
+            f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. Expected a "
+            f"format that mdtraj reads: .xtc, .trr, .dcd, .nc (Amber), .pdb and others. Convert "
+            f"the trajectory, or correct the path."
+        )
+
+
+def _check_there(path: Path, expected: str) -> None:
+    if not path.is_file():
+        found = "it is a folder" if path.is_dir() else "there is no such file"
+        raise InputError(f"cannot read {path}: {found}. Expected {expected}. Check the path.")
+
+
+def _check_atoms(path: Path, found: int | None, topology: Any, topology_path: Path) -> None:
+    if found != topology.n_atoms:
+        number = "another number of" if found is None else str(found)
+        raise InputError(
+            f"{path} has {number} atoms, but the topology {topology_path} has {topology.n_atoms}. "
+            f"Expected the same atoms in the same order. Give the topology that the trajectory "
+            f"was written with."
+        )
+
+
+def _atoms_in(path: Path) -> int | None:
+    """The number of atoms of a trajectory that does not fit its topology, if it can be said."""
+    with suppress(Exception), quiet(), mdtraj().open(str(path)) as file:
+        content = file.read(n_frames=1)
+        xyz = content[0] if isinstance(content, tuple) else content
+        return int(xyz.shape[1])
+    return None
+
+
+def _check_dcd_length(path: Path, found: int, stride: int) -> None:
+    """Refuse a DCD file shorter than its header says: mdtraj reads what there is of it."""
+    if path.suffix.lower() != ".dcd":
+        return
+    with path.open("rb") as file:
+        header = file.read(16)
+    # A record's length (84, in 4 or 8 bytes of either order), CORD, and the number of frames.
+    start = header.find(b"CORD") + 4
+    order: Literal["little", "big"] = "little" if header[:1] == b"T" else "big"
+    claimed = int.from_bytes(header[start : start + 4], order) if start > 3 else 0
+    if -(-claimed // stride) > found:
+        raise _damaged(path, f"its header claims {claimed} frames, more than are there")
+
+
+def _check_finite(path: Path, frames: Any, stride: int) -> None:
+    for frame, atom, _ in np.argwhere(~np.isfinite(frames.xyz))[:1]:
+        raise InputError(
+            f"{path} has no finite position of the atom {frames.topology.atom(int(atom))} in frame "
+            f"{int(frame) * stride}. Expected finite positions: the simulation may have failed "
+            f"there. Cut the trajectory before that frame."
+        )
+
+
+def _damaged(path: Path, reason: str) -> InputError:
+    return InputError(
+        f"cannot read {path}: it is damaged, cut off, or no {path.suffix} trajectory ({reason}). "
+        f"Expected a whole trajectory. Copy it again, or let your MD program repair it."
+    )
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 160 else f"{text[:157]}..."

@@ -1,0 +1,58 @@
+"""Zarr folders, format 2: format 3 has no specification yet for fixed-width text."""
+
+from pathlib import Path
+
+import numcodecs  # type: ignore[import-untyped]
+import xarray as xr
+import zarr
+
+from pgode.data.files.layout import chunks, damaged, stored
+from pgode.data.trajectories import Trajectories
+from pgode.runtime.files import replacing
+
+
+def read(path: Path) -> Trajectories:
+    """Read a zarr folder of the trajectories schema."""
+    try:
+        with xr.open_dataset(
+            path, engine="zarr", consolidated=False, decode_times=False, decode_timedelta=False
+        ) as opened:
+            dataset = opened.load()
+        incomplete = _incomplete(path)
+    except ImportError:
+        raise
+    # Store, codec and metadata each have errors of their own: no one type.
+    except Exception as error:
+        raise damaged(path, error) from error
+    found = Trajectories.from_dataset(dataset, source=str(path))
+    if incomplete and dataset.attrs.get("content_hash", found.hash) != found.hash:
+        raise damaged(path, f"pieces of {', '.join(incomplete)} are missing")
+    return found
+
+
+def _incomplete(path: Path) -> list[str]:
+    """Variables with missing chunks.
+
+    Zarr reads a missing chunk as a constant. Other writers leave out chunks that hold nothing
+    else, so this alone is no damage; it is when the content also differs from its hash.
+    """
+    arrays = zarr.open_group(path, mode="r").arrays()
+    return sorted(name for name, array in arrays if array.nchunks_initialized < array.nchunks)
+
+
+def write(trajectories: Trajectories, path: Path) -> None:
+    """Write one folder, every chunk of it; zlib because its checksum finds changed bytes."""
+    dataset = stored(trajectories)
+    encoding = {
+        name: {"chunks": chunks(variable), "compressors": [numcodecs.Zlib(level=4)]}
+        for name, variable in dataset.variables.items()
+    }
+    with replacing(path) as temporary:
+        dataset.to_zarr(
+            temporary,
+            mode="w-",
+            zarr_format=2,
+            consolidated=True,
+            write_empty_chunks=True,
+            encoding=encoding,
+        )

@@ -1,0 +1,192 @@
+"""From the atoms of a molecule to trajectories: which atoms, aligned how, joined how."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from pgode.data.neighbours import distance_edges
+from pgode.data.trajectories import Trajectories
+from pgode.runtime.errors import InputError
+
+Atoms = Literal["all", "heavy", "ca"]
+Alignment = Literal["superposed", "centred", "raw"]
+FEATURES = ("qx", "qy", "qz")
+
+
+@dataclass(frozen=True, eq=False)
+class Molecule:
+    """The atoms of a molecule, in order: the text of their PDB file and what is needed of it."""
+
+    pdb: str
+    mass: Float[np.ndarray, " atom"]
+    residue: Int[np.ndarray, " atom"]
+    """Residues numbered through from 0."""
+    hydrogen: Bool[np.ndarray, " atom"]
+    alpha: Bool[np.ndarray, " atom"]
+    """Whether the atom is the C-alpha of its residue."""
+
+    def chosen(self, atoms: Atoms) -> Bool[np.ndarray, " atom"]:
+        """The atoms that a choice keeps."""
+        kept = {"all": np.ones(len(self.mass), bool), "heavy": ~self.hydrogen, "ca": self.alpha}
+        if not kept[atoms].any():
+            raise InputError(
+                f'the molecule has none of the atoms that "{atoms}" keeps. Expected at least one '
+                f"of its {len(self.mass)} atoms. Choose another of {', '.join(get_args(Atoms))}."
+            )
+        return kept[atoms]
+
+    def only(self, kept: Bool[np.ndarray, " atom"]) -> "Molecule":
+        """The molecule with only some of its atoms; bonds that its PDB file names go with them."""
+        if kept.all():
+            return self
+        lines, atom = [], -1
+        for line in self.pdb.splitlines():
+            if line.startswith(("ATOM", "HETATM")):
+                atom += 1
+                if kept[atom]:
+                    lines.append(line)
+            elif not line.startswith(("CONECT", "TER", "ANISOU", "SIGATM")):
+                lines.append(line)
+        parts = (self.mass, self.residue, self.hydrogen, self.alpha)
+        return Molecule("\n".join(lines) + "\n", *(part[kept] for part in parts))
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What is done to the frames of a simulation; the data file says it in its attributes.
+
+    `superposed`: each frame is turned and shifted onto its trajectory's first, as well as all its
+    kept atoms can be. `centred`: each frame's centre of mass is at the origin. `raw`: only the
+    first frame's is; the molecule drifts and tumbles as it was simulated.
+    """
+
+    atoms: Atoms = "all"
+    align: Alignment = "superposed"
+    cutoff: float = 0.4
+    """Atoms nearer than this (nm) are joined."""
+    update: int = 12
+    """Frames after which the graph is looked up anew."""
+
+    def __post_init__(self) -> None:
+        """Refuse what is no preparation."""
+        for option, value, choices in (
+            ("atoms", self.atoms, get_args(Atoms)),
+            ("align", self.align, get_args(Alignment)),
+        ):
+            if value not in choices:
+                raise InputError(
+                    f'there is no {option} "{value}". Expected one of {", ".join(choices)}. '
+                    f"Choose one of these."
+                )
+        if not (0 < self.cutoff < np.inf and self.update >= 1):
+            raise InputError(
+                f"the graph's cutoff is {self.cutoff} nm and its update {self.update} frames. "
+                f"Expected a positive distance and at least 1 frame. Use 0.4 and 12, for instance."
+            )
+
+
+def prepare(
+    positions: Float[np.ndarray, "system time atom 3"],
+    times: Float[np.ndarray, "..."],
+    molecule: Molecule,
+    preparation: Preparation,
+    settings: Mapping[str, Any],
+    **about: Any,
+) -> Trajectories:
+    """Whole molecules in nm at `times` (ps) to trajectories, with graphs by distance.
+
+    `settings` join the preparation in the file's attributes; `about` is given to
+    `Trajectories.build` (parameters, split, where the data comes from).
+    """
+    kept = molecule.chosen(preparation.atoms)
+    molecule = molecule.only(kept)
+    frames = aligned(positions[:, :, kept], molecule.mass, preparation.align)
+    clock = np.broadcast_to(times, frames.shape[:2])
+    steps = np.diff(clock, axis=1)
+    step = float(np.nanmedian(steps)) if np.isfinite(steps).any() else 1.0
+    return Trajectories.build(
+        frames.swapaxes(1, 2),
+        clock,
+        edges=distance_edges(frames, clock, preparation.cutoff, preparation.update),
+        features=FEATURES,
+        roles=("position",) * 3,
+        variables=("q",) * 3,
+        units=("nm",) * 3,
+        group=np.broadcast_to(molecule.residue, (len(frames), len(molecule.residue))),
+        time_units="ps",
+        generator_settings=json.dumps({**settings, "preparation": asdict(preparation)}),
+        topology=molecule.pdb,
+        graph_cutoff=preparation.cutoff,
+        graph_interval=preparation.update * step,
+        **about,
+    )
+
+
+def aligned(
+    positions: Float[np.ndarray, "system time atom 3"],
+    mass: Float[np.ndarray, " atom"],
+    align: Alignment,
+) -> Float[np.ndarray, "system time atom 3"]:
+    """Every trajectory with the centre of mass of its first frame at the origin, and aligned."""
+    share = mass / mass.sum()
+    frames = np.empty(positions.shape)
+    for system, place in enumerate(positions):  # one at a time: the whole may be gigabytes
+        centres = np.einsum("a,tax->tx", share, place)[:, None]
+        moved = place - (centres if align == "centred" else centres[:1])
+        frames[system] = superposed(moved[None])[0] if align == "superposed" else moved
+    return frames
+
+
+def superposed(
+    positions: Float[np.ndarray, "system time atom 3"],
+    onto: Float[np.ndarray, "system 1 atom 3"] | None = None,
+) -> Float[np.ndarray, "system time atom 3"]:
+    """Each frame turned and shifted so that its mean squared distance to the first is least.
+
+    All atoms count alike. `onto` gives other frames than the first to lie on.
+    """
+    target = positions[:, :1] if onto is None else onto
+    moved = positions - positions.mean(2, keepdims=True)
+    return np.asarray(moved @ rotations(positions, target) + target.mean(2, keepdims=True))
+
+
+def rotations(
+    positions: Float[np.ndarray, "system time atom 3"], onto: Float[np.ndarray, "system 1 atom 3"]
+) -> Float[np.ndarray, "system time 3 3"]:
+    """What turns each frame, from the right, so that it lies on `onto`, both about their centres.
+
+    Kabsch's: from the singular vectors of the frames' covariance, with the sign of the last turned
+    where they would mirror.
+    """
+    moved, target = (each - each.mean(2, keepdims=True) for each in (positions, onto))
+    left, _, right = np.linalg.svd(np.einsum("stax,suay->stxy", moved, target))
+    mirrored = np.linalg.det(left @ right) < 0
+    right[mirrored, -1] *= -1
+    return np.asarray(left @ right)
+
+
+def mean_structure(
+    frames: Float[np.ndarray, "frame atom 3"], rounds: int = 3
+) -> Float[np.ndarray, "atom 3"]:
+    """The mean of frames of one molecule that may lie anywhere, turned onto one another.
+
+    They are superposed on the first, then on the mean of that, and so on.
+    """
+    structure = frames[0]
+    for _ in range(rounds):
+        structure = superposed(frames[None], structure[None, None])[0].mean(0)
+    return np.asarray(structure)
+
+
+def atom_names(pdb: str) -> str:
+    """Names, residues and chains of the atoms of a PDB text, in order: what tells molecules apart.
+
+    Serial numbers and places do not count.
+    """
+    first_model = pdb.split("\nENDMDL", 1)[0]
+    lines = first_model.splitlines()
+    return "\n".join(line[12:27] for line in lines if line.startswith(("ATOM", "HETATM")))

@@ -1,0 +1,137 @@
+"""Which objects are near which: all pairs within a cutoff, without looking at every pair.
+
+Objects are sorted into cells as wide as the cutoff, so that only those of the 27 cells around an
+object can be near it. Cells are found by binary search in the sorted list rather than in a grid
+of all cells: memory grows with the objects, however far apart they are.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+from jaxtyping import Float, Int
+
+from pgode.data.edges import Edges
+
+CLOSEST = 1e-9
+"""A cell is at least this share of the objects' extent wide, so that cell numbers fit 64 bits."""
+
+
+def pairs_within(
+    positions: Float[np.ndarray, "objects axes"],
+    cutoff: float,
+    system: Int[np.ndarray, " objects"] | None = None,
+) -> tuple[Int[np.ndarray, " pairs"], Int[np.ndarray, " pairs"], Float[np.ndarray, " pairs"]]:
+    """(receivers, senders, distances) of all ordered pairs of one system nearer than `cutoff`.
+
+    Sorted by receiver, then sender. Objects of different systems (`system`, sorted) are never
+    near each other. An object with a position that is not finite has no neighbours.
+    """
+    points = np.zeros((len(positions), 3))
+    points[:, : positions.shape[1]] = positions
+    owner = np.zeros(len(points), np.int64) if system is None else system.astype(np.int64)
+    there = np.flatnonzero(np.isfinite(points).all(1))
+    if not len(there):
+        nothing = np.empty(0, np.int32)
+        return nothing, nothing, np.empty(0)
+    points, owner = points[there], owner[there]
+    low, high = points.min(0), points.max(0)
+    width = max(cutoff, CLOSEST * float((high - low).max()))
+    cell = ((points - low) / width).astype(np.int64) + 1
+    sides = cell.max(0) + 2
+    key = ((owner * sides[0] + cell[:, 0]) * sides[1] + cell[:, 1]) * sides[2] + cell[:, 2]
+    order = np.argsort(key, kind="stable")
+    rows = (points, key, order, key[order], sides, cutoff)
+    offsets = np.zeros(len(points) + 1, np.int64)
+    _count(*rows, offsets)
+    np.cumsum(offsets, out=offsets)
+    senders, distances = np.empty(offsets[-1], np.int64), np.empty(offsets[-1])
+    _fill(*rows, offsets, senders, distances)
+    receivers = np.repeat(np.arange(len(points)), np.diff(offsets))
+    return there[receivers].astype(np.int32), there[senders].astype(np.int32), distances
+
+
+def distance_edges(
+    positions: Float[np.ndarray, "system time object axes"],
+    times: Float[np.ndarray, "system time"],
+    cutoff: float,
+    every: int,
+) -> Edges:
+    """Graphs that join objects nearer than `cutoff`, looked up anew each `every` frames.
+
+    Weight 1, and the distance at that frame as a second attribute. Frames with NaN times are
+    padding; positions that are NaN are near nothing.
+    """
+    system, frame = np.nonzero(np.isfinite(times[:, ::every]))
+    frame = frame * every
+    graphs, objects = len(system), positions.shape[2]
+    points = positions[system, frame].reshape(graphs * objects, -1)
+    owner = np.repeat(np.arange(graphs), objects)
+    receivers, senders, distances = pairs_within(points, cutoff, owner)
+    return Edges(
+        graph_system=system.astype(np.int32),
+        graph_start=times[system, frame],
+        edge_graph=receivers // objects,
+        edge_receiver=receivers % objects,
+        edge_sender=senders % objects,
+        edge_attributes=np.stack([np.ones(len(distances)), distances], 1),
+        attribute_names=("weight", "distance"),
+    )
+
+
+_compiled = numba.njit(nogil=True, cache=True)
+
+
+@_compiled
+def _square(points: Any, i: int, j: int) -> float:
+    total = 0.0
+    for axis in range(3):
+        step = points[i, axis] - points[j, axis]
+        total += step * step
+    return total
+
+
+@_compiled
+def _count(
+    points: Any, key: Any, order: Any, cells: Any, sides: Any, cutoff: float, counts: Any
+) -> None:
+    """counts[i + 1] = number of objects near object i."""
+    for i in range(len(points)):
+        for dx in range(-1, 2):
+            for dy in range(-1, 2):
+                middle = key[i] + (dx * sides[1] + dy) * sides[2]
+                first = np.searchsorted(cells, middle - 1)
+                last = np.searchsorted(cells, middle + 1, side="right")
+                for place in range(first, last):
+                    j = order[place]
+                    if j != i and _square(points, i, j) < cutoff * cutoff:
+                        counts[i + 1] += 1
+
+
+@_compiled
+def _fill(
+    points: Any,
+    key: Any,
+    order: Any,
+    cells: Any,
+    sides: Any,
+    cutoff: float,
+    offsets: Any,
+    senders: Any,
+    distances: Any,
+) -> None:
+    for i in range(len(points)):
+        free = offsets[i]
+        for dx in range(-1, 2):
+            for dy in range(-1, 2):
+                middle = key[i] + (dx * sides[1] + dy) * sides[2]
+                first = np.searchsorted(cells, middle - 1)
+                last = np.searchsorted(cells, middle + 1, side="right")
+                for place in range(first, last):
+                    j = order[place]
+                    if j != i and _square(points, i, j) < cutoff * cutoff:
+                        senders[free] = j
+                        free += 1
+        senders[offsets[i] : free].sort()
+        for place in range(offsets[i], free):
+            distances[place] = np.sqrt(_square(points, i, senders[place]))

@@ -1,0 +1,79 @@
+"""The dataset schema of trajectories: its dims, its strings, its graphs and its content hash."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Shaped
+
+from pgode.data.edges import Edges
+from pgode.runtime.errors import InputError
+
+STATE_DIMS = ("system", "object", "time", "feature")
+EDGE_FIELDS = ("graph_system", "graph_start", "edge_graph", "edge_receiver", "edge_sender")
+REQUIRED = ("states", "times", "feature", *EDGE_FIELDS, "edge_attributes", "edge_attribute")
+
+
+def strings(words: Sequence[str]) -> Shaped[np.ndarray, " word"]:
+    """Fixed-width text, the one string type numpy, NetCDF and zarr all hold without an object."""
+    return np.array(tuple(words), dtype=np.str_)
+
+
+def values(ds: xr.Dataset, name: str, dims: tuple[str, ...], source: str) -> Any:
+    """The values of a variable in this order of dims, whatever order it is stored in."""
+    variable = ds[name]
+    if set(variable.dims) != set(dims):
+        found = ", ".join(str(dim) for dim in variable.dims)
+        raise InputError(
+            f"{name} in {source} has the dimensions ({found}). Expected ({', '.join(dims)}). "
+            f"Rename the dimensions of the variable."
+        )
+    return variable.transpose(*dims).values
+
+
+def edges_of(ds: xr.Dataset, source: str) -> Edges:
+    """The graphs held in a dataset, not yet validated."""
+    graph_system, graph_start, edge_graph, edge_receiver, edge_sender = (
+        values(ds, name, (name.split("_")[0],), source) for name in EDGE_FIELDS
+    )
+    return Edges(
+        graph_system,
+        graph_start,
+        edge_graph,
+        edge_receiver,
+        edge_sender,
+        values(ds, "edge_attributes", ("edge", "edge_attribute"), source),
+        tuple(str(name) for name in ds["edge_attribute"].values),
+    )
+
+
+def with_edges(ds: xr.Dataset, edges: Edges) -> xr.Dataset:
+    """The dataset with these graphs in place of its own, and the hash of what it now holds."""
+    kept = ds.drop_dims([dim for dim in ("graph", "edge", "edge_attribute") if dim in ds.dims])
+    columns: dict[str, Any] = {f: (f.split("_")[0], getattr(edges, f)) for f in EDGE_FIELDS}
+    columns["edge_attributes"] = (("edge", "edge_attribute"), edges.edge_attributes)
+    whole = kept.assign(columns).assign_coords(edge_attribute=strings(edges.attribute_names))
+    return whole.assign_attrs(content_hash=content_hash(whole))
+
+
+def content_hash(ds: xr.Dataset) -> str:
+    """SHA-256 over names, shapes and little-endian values of every variable, in name order.
+
+    Provenance is left out: the same numbers are the same data whoever made them. Text is hashed
+    as JSON because its stored width depends on the file format.
+    """
+    digest = hashlib.sha256()
+    for name in sorted(str(name) for name in ds.variables):
+        variable = ds[name]
+        digest.update(json.dumps([name, variable.dims, variable.shape]).encode())
+        array = variable.values
+        if array.dtype.kind in "US":
+            digest.update(json.dumps(array.tolist()).encode())
+        else:
+            flat = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(-1)
+            digest.update(flat.view(np.uint8).data)
+    digest.update(json.dumps(ds.attrs["time_units"]).encode())
+    return digest.hexdigest()

@@ -1,0 +1,189 @@
+"""From a structure to a data set: simulate what is missing, then prepare what is there."""
+
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from pgode.data.molecules import Molecule, Preparation, prepare
+from pgode.data.simulate.protein.branches import ENGINES, Engine, missing
+from pgode.data.simulate.protein.forces import solvate
+from pgode.data.simulate.protein.sampler import Sampler
+from pgode.data.simulate.protein.samples import Samples
+from pgode.data.simulate.protein.settings import UNITS, VERSION, Settings
+from pgode.data.simulate.protein.structure import Source, openmm_errors, openmm_part
+from pgode.data.simulate.simulation import known
+from pgode.data.trajectories import Trajectories
+from pgode.runtime.errors import InputError
+from pgode.runtime.locks import only_one
+
+GENERATOR = "pgode.systems.protein"
+
+
+class Display(Protocol):
+    """Told how far the simulation is."""
+
+    def solvating(self) -> None:
+        """The structure is being repaired and put into its solvent."""
+
+    def equilibrating(self, atoms: int, done: float, total: float) -> None:
+        """`done` of `total` ps, with so many atoms."""
+
+    def sampling(self, finished: int, total: int) -> None:
+        """Samples that are there."""
+
+
+def simulate_samples(
+    source: Source,
+    settings: Settings,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    engine: str = "local",
+    display: Display | None = None,
+) -> Samples:
+    """Every sample of a data set into `folder`; what is already there is kept and not run again.
+
+    A sample that is to have replicas and was made without is: it begins where the one before it
+    ended, so that it comes out the same.
+
+    KeyboardInterrupt once everything in hand is kept, if the process is asked to stop.
+    """
+    run = ENGINES[known("engine", engine, ENGINES)]
+    openmm_part("openmm", "System")
+    samples = Samples(folder)
+    with only_one(folder / "simulating", f"another command is simulating in {folder}"):
+        samples.claim(settings, source)
+        return _simulate(source, settings, samples, run, jobs, display)
+
+
+def _simulate(
+    source: Source,
+    settings: Settings,
+    samples: Samples,
+    run: Engine,
+    jobs: int,
+    display: Display | None,
+) -> Samples:
+    if samples.solvated() is None:
+        _equilibrate(source, settings, samples, display)
+    folder = samples.folder
+    total = sum(settings.counts.values())
+
+    def watch() -> None:
+        if display is not None:
+            display.sampling(samples.finished(), total)
+
+    watch()
+    failures = run(folder, missing(samples), jobs, watch)
+    if failures:
+        raise InputError(
+            f"{len(failures)} of {len(settings.branches())} branches of the simulation failed; "
+            f"{samples.finished()} of {total} samples are finished and kept in {folder}. The first "
+            f"failure: {failures[0]}. Expected every branch to run to its end. Read its log, then "
+            f"give the same command again."
+        )
+    watch()
+    return samples
+
+
+def _equilibrate(
+    source: Source, settings: Settings, samples: Samples, display: Display | None
+) -> None:
+    if display is not None:
+        display.solvating()
+    solvated = solvate(source, settings)
+    done = 0.0
+
+    def tick(time: float) -> None:
+        nonlocal done
+        done += time
+        if display is not None:
+            display.equilibrating(len(solvated.positions), done, settings.equilibrate)
+
+    with openmm_errors(f"the equilibration of {source.name}"):
+        state = Sampler(solvated, settings, tick).equilibrated()
+    samples.keep_solvated(solvated, state)
+
+
+def collect(samples: Samples, preparation: Preparation) -> Trajectories:
+    """Finished samples, prepared, as one data set with its splits."""
+    settings = samples.settings
+    labels = [(split, k) for split, count in settings.counts.items() for k in range(count)]
+    found = [samples.sample(split, k) for split, k in labels]
+    return prepare(
+        np.stack([sample.frames for sample in found]),
+        np.arange(settings.frames) * settings.frame_time,
+        _molecule(samples),
+        preparation,
+        _said(samples),
+        parameters=np.stack([sample.parameters for sample in found]),
+        split=[split for split, _ in labels],
+        **_about(settings),
+    )
+
+
+def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories | None:
+    """Systems with several futures after the same condition, or None where there are none.
+
+    The settings say under "replica_of" which systems share a condition.
+    """
+    settings = samples.settings
+    last = settings.condition + settings.horizon
+    frames, owner, parameters, split = [], [], [], []
+    for name in ("test", "ood"):
+        for index in settings.replicated_of(name):
+            sample = samples.sample(name, index)
+            past, itself = sample.frames[: settings.condition], sample.frames[:last]
+            replicas = sample.replicas[: settings.replicas]
+            futures = [np.concatenate([past, future]) for future in replicas]
+            if len(itself) == last:
+                futures = [itself, *futures]
+            frames += futures
+            owner += [f"{name} {index}"] * len(futures)
+            parameters += [sample.parameters] * len(futures)
+            split += [name] * len(futures)
+    if not settings.replicas or not frames:
+        return None
+    return prepare(
+        np.stack(frames),
+        np.arange(last) * settings.frame_time,
+        _molecule(samples),
+        preparation,
+        {**_said(samples), "replica_of": owner},
+        parameters=np.stack(parameters),
+        split=split,
+        **_about(settings),
+    )
+
+
+def _molecule(samples: Samples) -> Molecule:
+    return samples.required_solvated()[0].molecule
+
+
+def _said(samples: Samples) -> dict[str, object]:
+    """What the data file says of its making."""
+    settings = samples.settings
+    solvated, _ = samples.required_solvated()
+    solvent = "implicit (OBC2); pressure has no meaning" if settings.implicit else "TIP3P"
+    return {
+        **settings.to_json(),
+        "force_field": "amber14",
+        "solvent": solvent,
+        "atoms_with_solvent": len(solvated.positions),
+        "repairs": list(solvated.repairs),
+        "rings": [str(ring) for ring in solvated.rings],
+        "openmm": samples.versions()["openmm"],
+    }
+
+
+def _about(settings: Settings) -> dict[str, Any]:
+    return {
+        "parameter_names": settings.parameters,
+        "parameter_units": tuple(UNITS[name] for name in settings.parameters),
+        "title": f"{settings.structure}, molecular dynamics",
+        "generator": GENERATOR,
+        "generator_version": VERSION,
+        "seed": settings.seed,
+        "source": f"the simulated {settings.structure}",
+    }

@@ -1,0 +1,221 @@
+"""The folder of a simulation: what was finished stays finished, whatever happens afterwards."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pgode.data.molecules import Molecule
+from pgode.data.simulate.protein.forces import Solvated
+from pgode.data.simulate.protein.rings import Ring
+from pgode.data.simulate.protein.sampler import Sample, State
+from pgode.data.simulate.protein.settings import EXTENSIBLE, VERSION, Branch, Settings
+from pgode.data.simulate.protein.structure import Source
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import replacing, write_json, write_text
+
+SAMPLE = ("frames", "parameters", "replicas", "condition", "positions", "box")
+"""What the file of a finished sample holds."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Finished samples of one data set, one file each, and what they were made from."""
+
+    folder: Path
+
+    def claim(self, settings: Settings, source: Source) -> None:
+        """Make the folder for these settings, or check that it is theirs or can become so."""
+        path = self.folder / "settings.json"
+        ours = {**settings.to_json(), **_versions()}
+        if not path.exists():
+            write_text(self.folder / "structure.pdb", source.pdb)
+            write_json(path, ours)
+            return
+        theirs = self._content()
+        other = [name for name in ours if ours[name] != theirs.get(name)]
+        if not other:
+            return
+        # What is there stays good when OpenMM is newer; it must not be continued.
+        allowed = {*EXTENSIBLE, *_versions()} if self._all_there(settings) else set(EXTENSIBLE)
+        if set(other) <= allowed:
+            write_json(path, {**ours, **self.versions()})
+        else:
+            listed = ", ".join(f"{name} {theirs.get(name)} (now {ours[name]})" for name in other)
+            raise InputError(
+                f"{self.folder} holds samples of another simulation: {listed}. Expected the same "
+                f"settings, to go on with it; numbers of samples and all about replicas may "
+                f"differ. Repeat them, remove the folder, or choose another output path."
+            )
+
+    @property
+    def settings(self) -> Settings:
+        """What the folder is for."""
+        known = {each.name for each in fields(Settings)}
+        return Settings(**{key: value for key, value in self._content().items() if key in known})
+
+    def versions(self) -> dict[str, str]:
+        """Of our numbers and of OpenMM, when the folder was begun."""
+        return {key: str(self._content().get(key, "")) for key in _versions()}
+
+    def _content(self) -> dict[str, Any]:
+        path = self.folder / "settings.json"
+        try:
+            content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(content, dict) or not {"structure", "structure_hash"} <= set(content):
+                raise ValueError("it names no structure")
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"cannot read {path}: {error}. Expected the settings of a simulation. Choose "
+                f"another folder, or remove this one."
+            ) from None
+        return content
+
+    @property
+    def source(self) -> Source:
+        """The structure as it was given."""
+        text = (self.folder / "structure.pdb").read_text(encoding="utf-8")
+        return Source(self.settings.structure, text)
+
+    def keep_solvated(self, solvated: Solvated, state: State) -> None:
+        """Keep what every branch starts from."""
+        molecule = solvated.molecule
+        write_text(self.folder / "system.xml", solvated.system)
+        write_text(self.folder / "molecule.pdb", molecule.pdb)
+        rings = [[*ring.first, *ring.second, ring.residue] for ring in solvated.rings]
+        with self._written("equilibrated.npz") as keep:
+            keep["mass"], keep["residue"] = molecule.mass, molecule.residue
+            keep["hydrogen"], keep["alpha"] = molecule.hydrogen, molecule.alpha
+            keep["rings"] = np.array(json.dumps(rings))
+            keep["repairs"] = np.array(json.dumps(solvated.repairs))
+            keep["positions"], keep["box"] = state.positions, state.box
+
+    def solvated(self) -> tuple[Solvated, State] | None:
+        """What every branch starts from, if it is there."""
+        if not (self.folder / "equilibrated.npz").exists():
+            return None
+        kept = self._read("equilibrated.npz")
+        molecule = Molecule(
+            (self.folder / "molecule.pdb").read_text(encoding="utf-8"),
+            *(kept[name] for name in ("mass", "residue", "hydrogen", "alpha")),
+        )
+        rings = tuple(Ring((a, b), (c, d), e) for a, b, c, d, e in json.loads(str(kept["rings"])))
+        state = State(kept["positions"], kept["box"])
+        system = (self.folder / "system.xml").read_text(encoding="utf-8")
+        box = None if self.settings.implicit else state.box
+        repairs = tuple(json.loads(str(kept["repairs"])))
+        return Solvated(system, state.positions, box, molecule, rings, repairs), state
+
+    def required_solvated(self) -> tuple[Solvated, State]:
+        """The same, where it has to be there."""
+        found = self.solvated()
+        if found is None:
+            raise InputError(
+                f"{self.folder} has no equilibrated molecule. Expected the folder of a simulation "
+                f"that was begun. Start it with pgode simulate protein."
+            )
+        return found
+
+    def start_of(self, branch: Branch) -> State | None:
+        """Where a branch begins, once it has moved away from the others."""
+        name = f"{branch.name}-start.npz"
+        return self._state(self._read(name)) if (self.folder / name).exists() else None
+
+    def keep_start(self, branch: Branch, state: State) -> None:
+        """Keep where a branch begins."""
+        with self._written(f"{branch.name}-start.npz") as keep:
+            keep["positions"], keep["box"] = state.positions, state.box
+
+    def has(self, split: str, index: int) -> bool:
+        """Whether a sample is finished, with the replicas that it is to have."""
+        return self._has(self.settings, split, index)
+
+    def _has(self, settings: Settings, split: str, index: int) -> bool:
+        name = self._name(split, index)
+        path = self.folder / name
+        if not path.exists():
+            return False
+        replicas = settings.replicas_of(split, index)
+        if not replicas:
+            return True
+        count, horizon, condition = _futures(self, name, path.stat().st_mtime_ns)
+        return count >= replicas and (horizon, condition) == (settings.horizon, settings.condition)
+
+    def keep(self, split: str, index: int, sample: Sample) -> None:
+        """Keep a finished sample, in one step."""
+        with self._written(self._name(split, index)) as keep:
+            keep["frames"], keep["parameters"] = sample.frames, sample.parameters
+            keep["replicas"], keep["condition"] = sample.replicas, np.array(sample.condition)
+            keep["positions"], keep["box"] = sample.end.positions, sample.end.box
+
+    def sample(self, split: str, index: int) -> Sample:
+        """Read a finished sample."""
+        kept = self._read(self._name(split, index), SAMPLE)
+        return Sample(
+            kept["frames"],
+            kept["parameters"],
+            kept["replicas"],
+            int(kept["condition"]),
+            self._state(kept),
+        )
+
+    def finished(self) -> int:
+        """Samples that are there."""
+        return self._finished(self.settings)
+
+    def _finished(self, settings: Settings) -> int:
+        counts = settings.counts.items()
+        return sum(self._has(settings, split, k) for split, count in counts for k in range(count))
+
+    def _all_there(self, settings: Settings) -> bool:
+        return self._finished(settings) == sum(settings.counts.values())
+
+    @staticmethod
+    def _name(split: str, index: int) -> str:
+        return f"{split}-{index:04d}.npz"
+
+    @staticmethod
+    def _state(kept: dict[str, np.ndarray]) -> State:
+        return State(kept["positions"], kept["box"])
+
+    @contextmanager
+    def _written(self, name: str) -> Iterator[dict[str, Any]]:
+        arrays: dict[str, Any] = {}
+        yield arrays
+        with replacing(self.folder / name) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    def _read(self, name: str, needed: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
+        try:
+            # Opened here because numpy leaves its own handle open when the archive is broken.
+            with (self.folder / name).open("rb") as file:
+                archive = np.load(file, allow_pickle=False)
+                return {key: archive[key] for key in needed or archive.files}
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            raise InputError(
+                f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
+                f"simulation. Remove this file; the same command makes it again."
+            ) from None
+
+
+@cache
+def _futures(samples: Samples, name: str, written: int) -> tuple[int, int, int]:
+    """Replicas of a kept sample, their frames, and those before they parted.
+
+    Asked for again and again while a simulation is watched; `written` tells a file made anew.
+    """
+    kept = samples._read(name, SAMPLE)
+    count, horizon, *_ = kept["replicas"].shape
+    return count, horizon, int(kept["condition"])
+
+
+def _versions() -> dict[str, str]:
+    """What else than the settings decides the numbers."""
+    return {"generator_version": VERSION, "openmm": version("openmm")}

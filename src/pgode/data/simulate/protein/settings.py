@@ -1,0 +1,197 @@
+"""What a molecular data set is: its structure, solvent, parameters, samples and their seeds."""
+
+from dataclasses import asdict, dataclass
+from math import isfinite
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from pgode.data.simulate.parameters import Ranges
+from pgode.data.simulate.sampling import SPLITS
+from pgode.data.simulate.simulation import whole
+from pgode.runtime.errors import InputError
+
+RANGES = Ranges(
+    inner={"temperature": (290.0, 310.0), "pressure": (0.9, 1.1), "friction": (0.9, 1.1)},
+    outer={"temperature": (280.0, 320.0), "pressure": (0.8, 1.2), "friction": (0.8, 1.2)},
+)
+"""The paper's: temperature in K, pressure in bar, friction in 1/ps."""
+WITHOUT_PRESSURE = Ranges(
+    *({k: v for k, v in box.items() if k != "pressure"} for box in (RANGES.inner, RANGES.outer))
+)
+UNITS = MappingProxyType({"temperature": "K", "pressure": "bar", "friction": "1/ps"})
+
+STREAM = 2
+"""Enters every random stream of this source of data, as the particle systems have 0 and 1."""
+EQUILIBRATION = 4
+"""Stands where samples have their split, in the stream of the equilibration."""
+VERSION = "1"
+"""Version of the numbers, not of the library: raised whenever the same seed gives other values."""
+
+EXTENSIBLE = (*SPLITS, "replicas", "replicated", "condition", "horizon")
+"""Settings that change which samples and replicas there are, and none of those there already."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides the numbers; two equal settings give equal data on one machine."""
+
+    structure: str
+    """What was asked for: the name of a file, a PDB entry or a sequence."""
+    structure_hash: str
+    implicit: bool = False
+    """No water and no box: for quick checks."""
+    open_ring: bool = False
+    """Leave out bonds between the first residue and a side chain (a lasso's ring)."""
+    seed: int = 0
+    train: int = 200
+    val: int = 50
+    test: int = 50
+    ood: int = 50
+    frames: int = 48
+    frame_time: float = 0.2
+    settle: float = 2.0
+    """Time (ps) between setting a sample's parameters and its first frame."""
+    equilibrate: float = 100.0
+    """Time (ps) that the solvated molecule runs once, before anything else."""
+    separate: float = 10.0
+    """Time (ps) that each branch runs before its first sample, to leave the others behind."""
+    branch: int = 25
+    """Samples of one branch, each going on where the last one ended."""
+    replicas: int = 0
+    """Further futures of each system of `replicated`, from the end of its condition."""
+    replicated: int = 10
+    """Test systems that have such replicas, as many in and out of distribution."""
+    condition: int = 12
+    """Frames before the replicas part."""
+    horizon: int = 24
+    """Frames that they run."""
+    step: float = 4.0
+    """Time step (fs); hydrogens weigh 3 g/mol so that it can be this long."""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that make no data set."""
+        for name in SPLITS:
+            whole(name, getattr(self, name), 0)
+        for name, least in (("frames", 2), ("branch", 1), ("condition", 1), ("horizon", 1)):
+            whole(name, getattr(self, name), least)
+        for name in ("replicas", "replicated"):
+            whole(name, getattr(self, name), 0)
+        whole("seed", self.seed, 0, 2**32 - 1)
+        if not any(self.counts.values()):
+            raise InputError(
+                "there is nothing to simulate: train, val, test and ood are all 0. Expected at "
+                "least one sample. Ask for some, for instance train=200."
+            )
+        for name in ("settle", "equilibrate", "separate"):
+            value = getattr(self, name)
+            if not (isfinite(value) and value >= 0):
+                raise InputError(
+                    f"{name} is {value}. Expected a time in ps, at least 0. Use "
+                    f"{getattr(type(self), name)}, for instance."
+                )
+        self._check_frame_time()
+        futures = self.replicas + (self.frames >= self.condition + self.horizon)
+        if self.replicas and (self.condition >= self.frames or futures < 2):
+            raise InputError(
+                f"replicas part after {self.condition} frames and run {self.horizon}, but a sample "
+                f"has {self.frames} frames and {self.replicas} replica. Expected at least two "
+                f"futures to compare. Ask for {self.condition + self.horizon} frames, or for more "
+                f"replicas, or for none."
+            )
+
+    def _check_frame_time(self) -> None:
+        """A frame that is no whole number of steps would be at another time than the file says."""
+        steps = 1000 * self.frame_time / self.step
+        if isfinite(steps) and steps >= 1 and abs(steps - round(steps)) < 1e-6:
+            return
+        near = max(1, round(steps)) * self.step / 1000 if isfinite(steps) else 0.2
+        raise InputError(
+            f"frame_time is {self.frame_time} ps. Expected a whole number of time steps of "
+            f"{self.step:g} fs. Use {near:g}, for instance."
+        )
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Samples of each split."""
+        return {split: getattr(self, split) for split in SPLITS}
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the system parameters: without a box there is no pressure."""
+        return self.ranges.names
+
+    @property
+    def ranges(self) -> Ranges:
+        """What parameters are drawn from."""
+        return WITHOUT_PRESSURE if self.implicit else RANGES
+
+    @property
+    def steps_per_frame(self) -> int:
+        """Time steps between two frames."""
+        return self.steps(self.frame_time)
+
+    def steps(self, time: float) -> int:
+        """Time steps that make `time` ps."""
+        return round(1000 * time / self.step)
+
+    def branches(self) -> list["Branch"]:
+        """All branches, the longest first; each has the samples of one split only."""
+        found = [
+            Branch(split, first, min(first + self.branch, count))
+            for split, count in self.counts.items()
+            for first in range(0, count, self.branch)
+        ]
+        return sorted(found, key=lambda branch: -self._frames_of(branch))
+
+    def _frames_of(self, branch: "Branch") -> int:
+        replicas = sum(self.replicas_of(branch.split, k) for k in range(branch.first, branch.stop))
+        return (branch.stop - branch.first) * self.frames + replicas * self.horizon
+
+    def replicated_of(self, split: str) -> tuple[int, ...]:
+        """Samples that get further futures: spread over the split, not neighbours in a branch."""
+        count = self.counts[split] if self.replicas and split in ("test", "ood") else 0
+        some = min(self.replicated, count)
+        return tuple(k * count // some for k in range(some))
+
+    def replicas_of(self, split: str, index: int) -> int:
+        """Further futures that this sample gets."""
+        return self.replicas if index in self.replicated_of(split) else 0
+
+    def stream(self, split: str, index: int) -> np.random.Generator:
+        """The random stream of one sample, whatever else is simulated."""
+        key = (self.seed, STREAM, SPLITS.index(split), index)
+        return np.random.default_rng(np.random.SeedSequence(key))
+
+    def equilibration_stream(self) -> np.random.Generator:
+        """The random stream of the run before anything else."""
+        key = (self.seed, STREAM, EQUILIBRATION)
+        return np.random.default_rng(np.random.SeedSequence(key))
+
+    def branch_stream(self, branch: "Branch") -> np.random.Generator:
+        """The random stream with which a branch leaves the others."""
+        key = (self.seed, STREAM, SPLITS.index(branch.split), branch.first, 1)
+        return np.random.default_rng(np.random.SeedSequence(key))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Samples first, ..., stop - 1 of a split: one simulation, its parameters set anew for each.
+
+    Branches part from the one equilibrated state with velocities of their own, so that no split
+    is the continuation of another, and run side by side.
+    """
+
+    split: str
+    first: int
+    stop: int
+
+    @property
+    def name(self) -> str:
+        """Unique among the branches of a data set."""
+        return f"{self.split}-{self.first:04d}"

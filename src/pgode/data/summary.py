@@ -1,0 +1,54 @@
+"""What `pgode info` tells about trajectories."""
+
+import json
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Shaped
+
+from pgode.data.validation import SPLITS
+
+
+def summary(ds: xr.Dataset) -> dict[str, Any]:
+    """Plain numbers, words, lists and dicts, ready for JSON (a range with no value is None)."""
+    times, split = ds["times"].values, ds["split"].values
+    known = np.isfinite(times)
+    possible = ds["present"].values.astype(np.int64).sum(axis=1) @ known.sum(axis=1)
+    fields = ("name", "role", "variable", "units")
+    columns = ("feature", "feature_role", "feature_variable", "feature_units")
+    rows = zip(*(ds[column].values.tolist() for column in columns), strict=True)
+    return {
+        "title": ds.attrs["title"],
+        "systems": ds.sizes["system"],
+        "splits": {word: int((split == word).sum()) for word in SPLITS if (split == word).any()},
+        "objects": _range(ds["present"].values.sum(axis=1)),
+        "frames": _range(known.sum(axis=1)),
+        "times": _range(times),
+        "time_step": _range(np.diff(times, axis=1)),
+        "time_units": ds.attrs["time_units"],
+        "features": [dict(zip(fields, row, strict=True)) for row in rows],
+        "observed_fraction": float(ds["observed"].values.sum() / (possible * ds.sizes["feature"])),
+        "parameters": {
+            name: {"units": units, "range": _range(column)}
+            for name, units, column in zip(
+                ds["parameter"].values.tolist(),
+                ds["parameter_units"].values.tolist(),
+                ds["parameters"].values.T,
+                strict=True,
+            )
+        },
+        "graphs": ds.sizes["graph"],
+        "edges": ds.sizes["edge"],
+        "edge_attributes": ds["edge_attribute"].values.tolist(),
+        "generator": ds.attrs["generator"],
+        "generator_version": ds.attrs["generator_version"],
+        "generator_settings": json.loads(ds.attrs["generator_settings"]),
+        "seed": ds.attrs["seed"],
+        "content_hash": ds.attrs["content_hash"],
+    }
+
+
+def _range(numbers: Shaped[np.ndarray, "..."]) -> dict[str, float | int] | None:
+    known = numbers[np.isfinite(numbers)]
+    return {"min": known.min().item(), "max": known.max().item()} if known.size else None

@@ -1,0 +1,310 @@
+"""What makes a set of arrays trajectories, and the errors that say where they are not.
+
+Every check is one vectorised test of a whole array; only a failure looks for the first culprit.
+"""
+
+import json
+import operator
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from pgode.runtime.errors import InputError
+
+ROLES = ("position", "velocity", "value")
+SPLITS = ("train", "val", "test", "ood")
+
+
+def array(name: str, values: Any, source: str) -> Shaped[np.ndarray, "..."]:
+    """`values` as an array; lists of differing lengths are refused by name."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(
+            f"{name} in {source} is no array ({error}). Expected equal lengths in every dimension. "
+            f'Pad shorter systems and mark the padding with NaN times or the mask "present".'
+        ) from None
+
+
+def numbers(
+    name: str, values: Any, dims: Sequence[str], shape: Sequence[int | None], source: str
+) -> Float[np.ndarray, "..."]:
+    """A float64 copy of `values`, whose dims must have the sizes in `shape` (None: any)."""
+    given = array(name, values, source)
+    if given.dtype.kind not in "biuf" and given.size:
+        raise InputError(
+            f"{name} in {source} holds {given.dtype}. Expected real numbers. "
+            f"Convert the array before building trajectories."
+        )
+    check_shape(name, given, dims, shape, source)
+    return np.array(given, dtype=np.float64, order="C")
+
+
+def mask(
+    name: str, values: Any, dims: Sequence[str], shape: Sequence[int | None], source: str
+) -> Bool[np.ndarray, "..."]:
+    """A boolean copy of `values`; zeros and ones are read as False and True."""
+    given = array(name, values, source)
+    if given.dtype.kind not in "biuf" or not ((given == 0) | (given == 1)).all():
+        raise InputError(
+            f"{name} in {source} is no mask (it holds {given.dtype}). Expected True and False, or "
+            f"1 and 0. Convert the array before building trajectories."
+        )
+    check_shape(name, given, dims, shape, source)
+    return np.array(given, dtype=bool, order="C")
+
+
+def check_shape(
+    name: str,
+    given: Shaped[np.ndarray, "..."],
+    dims: Sequence[str],
+    shape: Sequence[int | None],
+    source: str,
+) -> None:
+    """Refuse an array that does not have these dims and sizes (None: any size)."""
+    fits = given.ndim == len(dims) and all(
+        want is None or want == got for want, got in zip(shape, given.shape, strict=True)
+    )
+    if not fits:
+        sizes = ", ".join(
+            dim if size is None else f"{dim} {size}" for dim, size in zip(dims, shape, strict=True)
+        )
+        raise InputError(
+            f"{name} in {source} has shape {given.shape}. Expected ({sizes}). "
+            f"Reorder or cut the array so that its dimensions are these."
+        )
+
+
+def words(name: str, values: Any, count: int, owner: str, source: str) -> tuple[str, ...]:
+    """`values` as `count` strings, whatever string type a file or a library stored them in."""
+    given = np.atleast_1d(array(name, values, source))
+    if given.ndim != 1 or len(given) != count:
+        raise InputError(
+            f"{name} in {source} has {given.size} entries. Expected {count}, one per {owner}. "
+            f"Give as many as there are of these."
+        )
+    text = np.char.decode(given, "utf-8") if given.dtype.kind == "S" else given.astype(np.str_)
+    return tuple(text.tolist())
+
+
+def check_names(name: str, names: Sequence[str], source: str) -> None:
+    """Names must tell things apart."""
+    for word, count in Counter(names).items():
+        if count > 1 or not word:
+            problem = f'"{word}" is there {count} times' if word else "one of them is empty"
+            raise InputError(
+                f"the {name} names in {source} are {', '.join(names)}: {problem}. "
+                f"Expected different names. Rename one."
+            )
+
+
+def check_times(times: Float[np.ndarray, "system time"], source: str) -> None:
+    """Times increase strictly; only the end of a system may be padded with NaN."""
+    known = np.isfinite(times)
+    for system, frame in np.argwhere(np.isinf(times))[:1]:
+        raise InputError(
+            f"system {system} in {source} has the time {times[system, frame]} at index {frame}. "
+            f"Expected finite times, or NaN after a system's last frame. Correct it."
+        )
+    for system in np.flatnonzero(~known[:, :1].any(axis=1))[:1]:
+        raise InputError(
+            f"system {system} in {source} has no first time: times[{system}, 0] is NaN. Expected "
+            f"at least one frame, with padding only at the end. Drop the system or give its times."
+        )
+    for system, frame in np.argwhere(known[:, 1:] & ~known[:, :-1])[:1]:
+        raise InputError(
+            f"system {system} in {source} has the time {times[system, frame + 1]:g} at index "
+            f"{frame + 1} after NaN at index {frame}. Expected NaN only after the last frame. "
+            f'Move the padding to the end; mark missing values with the mask "observed".'
+        )
+    for system, frame in np.argwhere(np.diff(times, axis=1) <= 0)[:1]:
+        before, after = times[system, frame], times[system, frame + 1]
+        problem = "repeats the time" if before == after else "goes back in time"
+        raise InputError(
+            f"system {system} in {source} {problem} at index {frame + 1}: {before:.10g} is "
+            f"followed by {after:.10g}. Expected strictly increasing times. Sort the frames and "
+            f"drop repeats."
+        )
+
+
+def check_present(present: Bool[np.ndarray, "system object"], source: str) -> None:
+    """Every system has objects, and the absent ones come last."""
+    for system in np.flatnonzero(~present.any(axis=1))[:1]:
+        raise InputError(
+            f"system {system} in {source} has no present object. Expected at least one. "
+            f"Drop the system."
+        )
+    for system, thing in np.argwhere(present[:, 1:] & ~present[:, :-1])[:1]:
+        raise InputError(
+            f"system {system}, object {thing} in {source} is absent but object {thing + 1} is "
+            f"present. Expected absent objects at the end. Reorder the objects of the system."
+        )
+
+
+def check_states(
+    states: Float[np.ndarray, "system object time feature"],
+    observed: Bool[np.ndarray, "system object time feature"],
+    times: Float[np.ndarray, "system time"],
+    features: Sequence[str],
+    source: str,
+) -> None:
+    """What is marked as observed is a finite number."""
+    wrong = observed & ~np.isfinite(states)
+    if wrong.any():
+        system, thing, frame, feature = np.argwhere(wrong)[0]
+        value = "NaN" if np.isnan(states[system, thing, frame, feature]) else "infinite"
+        raise InputError(
+            f"system {system}, object {thing} has no finite value at time "
+            f'{times[system, frame]:g} (feature "{features[feature]}" is {value}) in {source}. '
+            f'Expected finite values where observed. Mark missing values with the mask "observed" '
+            f'and missing objects with the mask "present", or drop the system.'
+        )
+
+
+def check_parameters(
+    parameters: Float[np.ndarray, "system parameter"], names: Sequence[str], source: str
+) -> None:
+    """A parameter may be unknown (NaN), never infinite."""
+    for system, column in np.argwhere(np.isinf(parameters))[:1]:
+        raise InputError(
+            f'system {system} in {source} has the parameter "{names[column]}" = '
+            f"{parameters[system, column]}. Expected a finite number, or NaN where unknown. "
+            f"Correct it."
+        )
+
+
+def check_roles(features: Sequence[str], roles: Sequence[str], source: str) -> None:
+    """The k-th velocity is the time derivative of the k-th position, so they must pair up."""
+    for feature, role in zip(features, roles, strict=True):
+        if role not in ROLES:
+            raise InputError(
+                f'feature "{feature}" in {source} has the role "{role}". '
+                f"Expected one of {', '.join(ROLES)}. Correct the role."
+            )
+    positions = [f for f, role in zip(features, roles, strict=True) if role == "position"]
+    velocities = [f for f, role in zip(features, roles, strict=True) if role == "velocity"]
+    if velocities and len(velocities) != len(positions):
+        raise InputError(
+            f"the feature roles in {source} do not pair: {len(positions)} positions "
+            f"({', '.join(positions)}) and {len(velocities)} velocities ({', '.join(velocities)}). "
+            f"Expected no velocity or one per position, in the same order. Use the role "
+            f'"value" for a feature that is neither.'
+        )
+
+
+def check_split(split: Sequence[str], source: str) -> None:
+    """Every system is in one of the four splits."""
+    for system in np.flatnonzero(~np.isin(split, SPLITS))[:1]:
+        raise InputError(
+            f'system {system} in {source} has the split "{split[system]}". '
+            f"Expected one of {', '.join(SPLITS)}. Correct the split."
+        )
+
+
+def groups(values: Any, shape: tuple[int, int], source: str) -> Int[np.ndarray, "system object"]:
+    """Group numbers as int32, -1 where an object has none."""
+    given = array("group", values, source)
+    check_shape("group", given, ("system", "object"), shape, source)
+    if given.dtype.kind not in "iu" or (given < -1).any() or (given > 2**31 - 1).any():
+        raise InputError(
+            f"group in {source} holds {given.dtype} from {given.min()} to {given.max()}. Expected "
+            f"whole numbers from 0 on, or -1 for no group. Number the groups."
+        )
+    return given.astype(np.int32)
+
+
+def check_settings(settings: str, source: str) -> None:
+    """Generator settings are JSON, so that any tool can read how data was made."""
+    try:
+        json.loads(settings)
+    except ValueError as error:
+        raise InputError(
+            f"generator_settings in {source} is no JSON text ({error}). Expected an object such as "
+            f'{{"objects": 10}}. Write it with json.dumps.'
+        ) from None
+
+
+def seed_number(seed: Any, source: str) -> int:
+    """The seed as a whole number, -1 where it is not known."""
+    try:
+        return operator.index(seed)
+    except TypeError:
+        raise InputError(
+            f"seed in {source} is {seed!r}. Expected a whole number, or -1 where it is not known. "
+            f"Correct it."
+        ) from None
+
+
+def topology(text: str, objects: int, source: str) -> dict[str, Any]:
+    """The variable that holds a molecule's PDB text, if there is one: an atom for each object."""
+    if not text:
+        return {}
+    first_model = text.split("\nENDMDL", 1)[0]
+    atoms = sum(line.startswith(("ATOM", "HETATM")) for line in first_model.splitlines())
+    if atoms != objects:
+        raise InputError(
+            f"the topology of {source} has {atoms} atoms, but there are {objects} objects. "
+            f"Expected the text of a PDB file with one ATOM or HETATM line per object, in their "
+            f"order. Give the topology of the atoms that were kept, or none."
+        )
+    return {"topology": ((), np.array(text, dtype=np.str_))}
+
+
+def graph_rule(cutoff: Any, interval: Any, roles: Sequence[str], source: str) -> dict[str, float]:
+    """How edges follow from positions, as attributes; none where they are given otherwise."""
+    low, every = float(cutoff), float(interval)
+    if low == 0 and every == 0:
+        return {}
+    if not (0 < low < np.inf and every > 0):
+        raise InputError(
+            f"the graph of {source} has cutoff {low:g} and interval {every:g}. Expected both to be "
+            f"positive, the cutoff in units of position and the interval in units of time, or both "
+            f"0 for edges that follow from something else. Correct them."
+        )
+    if "position" not in roles:
+        raise InputError(
+            f"the graph of {source} is said to join objects nearer than {low:g}, but no feature "
+            f"is a position. Expected features with that role. Give roles, or leave graph_cutoff "
+            f"out."
+        )
+    return {"graph_cutoff": low, "graph_interval": every}
+
+
+def guess_roles(features: Sequence[str]) -> tuple[str, ...]:
+    """Positions and velocities by their usual names, only if each one finds its partner.
+
+    A half-right guess would make a model integrate the wrong feature, so anything short of a
+    full pairing in the same order leaves every feature a plain value.
+    """
+    position = re.compile(r"(?:q|pos(?:ition)?)?_?([xyz]|\d*)", re.IGNORECASE)
+    velocity = re.compile(r"v(?:el(?:ocity)?)?_?([xyz]|\d*)", re.IGNORECASE)
+    places = [
+        (f, m[1].lower())
+        for f in features
+        if (m := position.fullmatch(f)) and m[0].strip("_0123456789")
+    ]
+    speeds = [(f, m[1].lower()) for f in features if (m := velocity.fullmatch(f))]
+    if not places or [axis for _, axis in places] != [axis for _, axis in speeds]:
+        return ("value",) * len(features)
+    role = {f: "position" for f, _ in places} | {f: "velocity" for f, _ in speeds}
+    return tuple(role.get(f, "value") for f in features)
+
+
+def guess_variables(features: Sequence[str], roles: Sequence[str]) -> tuple[str, ...]:
+    """The quantity each feature is a component of: qx and qy are both reported under q."""
+    stems = [f[:-1].rstrip("_") if f[-1:] in ("x", "y", "z") else None for f in features]
+    shared = Counter(stems)
+
+    def variable(feature: str, stem: str | None, role: str) -> str:
+        if stem is None or shared[stem] < 2:
+            return feature
+        # Features named x and y alone leave no stem to report them under.
+        return stem or ("position" if role == "position" else feature)
+
+    return tuple(
+        variable(f, stem, role) for f, stem, role in zip(features, stems, roles, strict=True)
+    )

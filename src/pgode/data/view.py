@@ -1,0 +1,120 @@
+"""What trajectories hold, by name: sizes, arrays, graphs, and which features are what."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from jaxtyping import Bool, Float, Int, Shaped
+
+from pgode.data.edges import Edges
+from pgode.data.schema import edges_of
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """A dataset of the schema, read by name."""
+
+    dataset: xr.Dataset
+
+    @property
+    def systems(self) -> int:
+        """Number of systems."""
+        return int(self.dataset.sizes["system"])
+
+    @property
+    def objects(self) -> int:
+        """Size of the object axis: no system has more objects."""
+        return int(self.dataset.sizes["object"])
+
+    @property
+    def frames(self) -> int:
+        """Size of the time axis: no system has more frames."""
+        return int(self.dataset.sizes["time"])
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(str(name) for name in self.dataset["feature"].values)
+
+    @property
+    def n_objects(self) -> Int[np.ndarray, " system"]:
+        """Number of objects of each system."""
+        return np.asarray(self.present.sum(axis=1))
+
+    @property
+    def n_frames(self) -> Int[np.ndarray, " system"]:
+        """Number of frames of each system."""
+        return np.asarray(np.isfinite(self.times).sum(axis=1))
+
+    @property
+    def states(self) -> Float[np.ndarray, "system object time feature"]:
+        """Observed values, NaN where there are none."""
+        return self._array("states")
+
+    @property
+    def times(self) -> Float[np.ndarray, "system time"]:
+        """Time of each frame, NaN after a system's last."""
+        return self._array("times")
+
+    @property
+    def observed(self) -> Bool[np.ndarray, "system object time feature"]:
+        """True where a value is known."""
+        return self._array("observed")
+
+    @property
+    def present(self) -> Bool[np.ndarray, "system object"]:
+        """True where the object exists."""
+        return self._array("present")
+
+    @property
+    def parameters(self) -> Float[np.ndarray, "system parameter"]:
+        """Parameters of each system, NaN where unknown."""
+        return self._array("parameters")
+
+    @property
+    def split(self) -> Shaped[np.ndarray, " system"]:
+        """The split each system is in: train, val, test or ood."""
+        return self._array("split")
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the content, the same however and wherever it is stored."""
+        return str(self.dataset.attrs["content_hash"])
+
+    @property
+    def edges(self) -> Edges:
+        """The graphs of all systems."""
+        return edges_of(self.dataset, "the dataset")
+
+    @property
+    def topology(self) -> str:
+        """Text of a PDB file whose atoms are the objects; empty where objects are no atoms."""
+        return str(self.dataset["topology"].values) if "topology" in self.dataset else ""
+
+    @property
+    def graph_rule(self) -> tuple[float, float] | None:
+        """(cutoff, interval) where edges join positions nearer than a cutoff, else None."""
+        attrs = self.dataset.attrs
+        if "graph_cutoff" not in attrs:
+            return None
+        return float(attrs["graph_cutoff"]), float(attrs["graph_interval"])
+
+    @property
+    def position_features(self) -> Int[np.ndarray, " position"]:
+        """Indices of the features that are positions."""
+        return np.flatnonzero(self.dataset["feature_role"].values == "position")
+
+    @property
+    def velocity_features(self) -> Int[np.ndarray, " velocity"]:
+        """Indices of the features that are velocities, in the order of their positions."""
+        return np.flatnonzero(self.dataset["feature_role"].values == "velocity")
+
+    @property
+    def variables(self) -> dict[str, Int[np.ndarray, " component"]]:
+        """The features each reported variable consists of, in order of first appearance."""
+        names = self.dataset["feature_variable"].values
+        return {str(name): np.flatnonzero(names == name) for name in dict.fromkeys(names)}
+
+    def _array(self, name: str) -> Shaped[np.ndarray, "..."]:
+        array: Shaped[np.ndarray, "..."] = self.dataset[name].values
+        return array

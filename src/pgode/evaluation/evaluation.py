@@ -1,0 +1,217 @@
+"""`Evaluation`: all that is known of a model's forecasts on one data set.
+
+`pgode evaluate`, reports and the reproduced tables read this object; its JSON is what they write.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+Cells = Mapping[str, Mapping[int, Mapping[str, float | None]]]
+Curves = Mapping[str, Mapping[str, list[float | None]]]
+"""By split and variable: a value for each forecast frame, None where nothing is known."""
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """One score by split, horizon (frames) and column: a variable (q, v) or a feature (qx, ...).
+
+    A cell is None where the truth is not known at all.
+    """
+
+    cells: Cells = field(default_factory=dict)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits, in order."""
+        return tuple(self.cells)
+
+    @property
+    def horizons(self) -> tuple[int, ...]:
+        """The horizons of all splits, shortest first."""
+        return tuple(sorted({h for rows in self.cells.values() for h in rows}))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The variables and features, in order of first appearance."""
+        rows = (row for split in self.cells.values() for row in split.values())
+        return tuple(dict.fromkeys(name for row in rows for name in row))
+
+    def at(self, split: str, horizon: int, column: str) -> float | None:
+        """One score; None where it is not known or not there."""
+        return self.cells.get(split, {}).get(horizon, {}).get(column)
+
+    def row(self, split: str, horizon: int) -> dict[str, float | None]:
+        """The scores of one split and horizon, by column."""
+        return dict(self.cells.get(split, {}).get(horizon, {}))
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "ScoreTable":
+        """Read back what `to_json` wrote."""
+        return cls(
+            {
+                split: {int(h): dict(row) for h, row in rows.items()}
+                for split, rows in content.items()
+            }
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Nested dictionaries: split, horizon, column."""
+        return {
+            split: {str(h): dict(row) for h, row in rows.items()}
+            for split, rows in self.cells.items()
+        }
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """The error that no forecast can avoid, from replicas, and how near to it a model comes.
+
+    `mse` is the floor in scaled units; `rmsd` by split is that of the superposed deviation at each
+    forecast frame, in data units. `model` and `last_value` are errors on the systems with replicas
+    alone; `share` is (last value - model) / (last value - floor) there, `share_low` and
+    `share_high` its 90 % range. They are None where only the floor was asked for.
+    """
+
+    mse: ScoreTable
+    rmsd: dict[str, list[float]]
+    conditions: int
+    replicas: int
+    model: ScoreTable | None = None
+    last_value: ScoreTable | None = None
+    share: ScoreTable | None = None
+    share_low: ScoreTable | None = None
+    share_high: ScoreTable | None = None
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "NoiseFloor":
+        """Read back what `to_json` wrote."""
+        tables = {name: _table(content.get(name)) for name in _FLOOR_TABLES}
+        return cls(
+            mse=ScoreTable.from_json(content["mse"]),
+            rmsd={split: list(values) for split, values in content["rmsd"].items()},
+            conditions=int(content["conditions"]),
+            replicas=int(content["replicas"]),
+            **tables,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+_FLOOR_TABLES = ("model", "last_value", "share", "share_low", "share_high")
+
+
+@dataclass(frozen=True)
+class Training:
+    """Where the evaluated model comes from: its settings, data, seed and cost."""
+
+    config: dict[str, Any]
+    data_hash: str
+    seed: int
+    seconds_per_epoch: float | None = None
+    peak_memory_gb: float | None = None
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Training":
+        """Read back what `to_json` wrote."""
+        return cls(**content)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of a model and of the naive ones, by metric; see `pgode.evaluation.scores.METRICS`.
+
+    `naive` has the scores of the models that learn nothing, by name; `reference` is the one that
+    `skill` (1 - mse / its mse) is measured against. `curves` are mean squared errors at single
+    frames, by model, with the range between the 10 % and 90 % quantiles over systems of the
+    model's own in `curve_low` and `curve_high`. `energy_drift` is by split and then "forecast" or
+    "truth". Samples are 0 where no probabilistic score was asked for.
+    """
+
+    model: str
+    horizons: tuple[int, ...]
+    variables: tuple[str, ...]
+    scores: dict[str, ScoreTable]
+    naive: dict[str, dict[str, ScoreTable]]
+    reference: str
+    skill: ScoreTable
+    curves: dict[str, Curves]
+    curve_low: Curves
+    curve_high: Curves
+    samples: int
+    seed: int
+    data_hash: str
+    seconds: float
+    evaluations: int
+    energy_drift: dict[str, dict[str, float]] | None = None
+    noise_floor: NoiseFloor | None = None
+    training: Training | None = None
+
+    @property
+    def mse(self) -> ScoreTable:
+        """Mean squared error of the mean forecast, in scaled units."""
+        return self.scores["mse"]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that were scored."""
+        return self.mse.splits
+
+    def score(self, metric: str) -> ScoreTable:
+        """The scores by a metric; an empty table where it was not asked for."""
+        return self.scores.get(metric, ScoreTable())
+
+    def naive_mse(self, model: str) -> ScoreTable:
+        """Mean squared error of a naive model; an empty table where it was not scored."""
+        return self.naive.get(model, {}).get("mse", ScoreTable())
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "Evaluation":
+        """Read back what `to_json` wrote."""
+        floor, training = content.get("noise_floor"), content.get("training")
+        return cls(
+            **{name: content[name] for name in _SAME},
+            horizons=tuple(content["horizons"]),
+            variables=tuple(content["variables"]),
+            scores=_tables(content["scores"]),
+            naive={name: _tables(scores) for name, scores in content["naive"].items()},
+            skill=ScoreTable.from_json(content["skill"]),
+            noise_floor=None if floor is None else NoiseFloor.from_json(floor),
+            training=None if training is None else Training.from_json(training),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON, horizons as text."""
+        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+
+
+_SAME = (
+    *("model", "reference", "curves", "curve_low", "curve_high", "samples", "seed", "data_hash"),
+    *("seconds", "evaluations", "energy_drift"),
+)
+"""Fields that JSON holds as they are."""
+
+
+def _tables(content: Mapping[str, Any]) -> dict[str, ScoreTable]:
+    return {name: ScoreTable.from_json(table) for name, table in content.items()}
+
+
+def _table(content: Mapping[str, Any] | None) -> ScoreTable | None:
+    return None if content is None else ScoreTable.from_json(content)
+
+
+def _plain(value: Any) -> Any:
+    """Tables and everything that holds them, as JSON has it."""
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_plain(each) for each in value]
+    return value

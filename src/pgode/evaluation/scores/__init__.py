@@ -1,0 +1,1 @@
+"""Scores of forecasts: each a function of predictions."""

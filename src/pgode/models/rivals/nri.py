@@ -1,0 +1,243 @@
+"""NRI: infer the kind of every pair's interaction from the history, then step frame by frame.
+
+    h_ij = f_1([h_i, h_j]),  h_i = f_0(history of i);    h'_i = g(mean_j h_ij)
+    q(e_ij | history) = softmax(f_2([h'_i, h'_j, h_ij])) over K kinds of interaction
+
+    x_i(t + 1) = x_i(t) + r([x_i(t), sum_j sum_k e_ijk m_k([x_i(t), x_j(t)])])
+
+T. Kipf, E. Fetaya, K.-C. Wang, M. Welling, R. Zemel: Neural Relational Inference for Interacting
+Systems, ICML 2018.
+
+All ordered pairs of a system's objects take part and their kinds are inferred: the graph of the
+data is not an input. Cost and memory grow with the square of a system's objects.
+
+Simplified: the original encodes and decodes the same frames, and its decoder is shown the true
+state every tenth frame; here the encoder sees the condition and the decoder forecasts the whole
+horizon from the last state. The second layer of m_k is linear, so that it can follow the sum over
+pairs. Layer norm stands where the original has batch norm, which would let the systems of a batch
+see each other. The encoder is given the last state and the changes before it, scaled up, instead of
+the states: the same numbers, from which accelerations are far easier to learn. Where the data name
+no velocities, a state alone does not say how it goes on, and the decoder sees the change since the
+frame before too (for such data the original has a recurrent decoder).
+"""
+
+import math
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor, nn
+
+from pgode.batches.graph import Graph
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
+from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
+from pgode.nn.feedforward import FeedForward
+from pgode.nn.frames import between_frames, frames_until, whole_frames
+
+CHANGE_SCALE = 10.0
+"""Changes per frame are small beside the states; this brings them to one size."""
+
+
+class NRIConfig(ModelConfig):
+    """Settings of NRI; the sizes are those of the original.
+
+    With `no_edge`, drawn edges first mean nothing but noise in the forces; on Springs the posterior
+    then settled within an epoch on all pairs interacting, and learnt no more. Hence it is off.
+    """
+
+    width: int = Field(256, ge=1, description="width of all networks")
+    edge_types: int = Field(2, ge=2, description="kinds of interaction, K")
+    no_edge: bool = Field(False, description="the first kind is no interaction: it sends nothing")
+    history: int = Field(12, ge=1, description="last frames that the encoder sees")
+    temperature: float = Field(0.5, gt=0, description="temperature of the softmax over kinds")
+    variance: float = Field(5e-5, gt=0, description="variance of the Gaussian likelihood")
+
+
+class NRI(Forecaster):
+    """Neural relational inference."""
+
+    config: NRIConfig
+    config_type = NRIConfig
+
+    def __init__(self, config: NRIConfig, normaliser: Normaliser) -> None:
+        super().__init__(config, normaliser)
+        features = len(normaliser.features)
+        self.encoder = EdgeEncoder(config.history * features, config.width, config.edge_types)
+        self.decoder = EdgeDecoder(
+            features,
+            config.width,
+            config.edge_types - config.no_edge,
+            changes=not normaliser.velocities,
+        )
+
+    def loss(self, batch: Batch) -> Losses:
+        """Negative ELBO per observed value, times twice the variance.
+
+        The factor makes the reconstruction term the squared error itself. The prior of an edge is
+        uniform over the kinds.
+        """
+        config = self.config
+        frames, graph, logits = self.infer(batch)
+        drawn = nn.functional.gumbel_softmax(logits, tau=config.temperature)
+        error = squared_error(batch, self.decode(batch, frames, graph, drawn, batch.target_times))
+        values = batch.targets_observed.sum().clamp(min=1)
+        divergence = divergence_from_uniform(logits).sum()
+        terms = {"reconstruction": error, "kl": 2 * config.variance * divergence / values}
+        return Losses(terms["reconstruction"] + terms["kl"], {**terms, "mse": error})
+
+    def forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
+    ) -> Forecast:
+        """Forecast with each edge shared out among the kinds; each sample draws one kind per edge.
+
+        What was inferred is shown per object: the mean probability of each kind over its edges.
+        """
+        frames, graph, logits = self.infer(batch)
+        weights = torch.softmax(logits / self.config.temperature, dim=-1)
+        mean = self.decode(batch, frames, graph, weights, times)
+        drawn = [
+            self.decode(
+                batch, frames, graph, nn.functional.gumbel_softmax(logits, hard=True), times
+            )
+            for _ in range(samples)
+        ]
+        stacked = torch.stack(drawn) if drawn else mean.new_empty(0, *mean.shape)
+        return Forecast(mean, stacked, {"edge_types": _mean(graph, logits.softmax(-1))})
+
+    def infer(
+        self, batch: Batch
+    ) -> tuple[Float[Tensor, "objects history features"], Graph, Float[Tensor, "edges kinds"]]:
+        """The history in whole frames, the pairs of objects, and the logits of their kinds."""
+        frames = whole_frames(batch, self.config.history)
+        graph = Graph.complete(batch.system, frames.dtype)
+        history = torch.cat([frames[:, -1:], CHANGE_SCALE * frames.diff(dim=1)], dim=1)
+        return frames, graph, self.encoder(history.flatten(1), graph)
+
+    def decode(
+        self,
+        batch: Batch,
+        frames: Float[Tensor, "objects history features"],
+        graph: Graph,
+        edges: Float[Tensor, "edges kinds"],
+        times: Float[Tensor, "systems outputs"],
+    ) -> Float[Tensor, "objects outputs features"]:
+        """Roll out from the last frame, with each edge's share of the kinds."""
+        weights = edges[:, 1:] if self.config.no_edge else edges
+        rollout = self.decoder(frames[:, -2:], graph, weights, frames_until(times))
+        return between_frames(rollout, times, batch)
+
+
+class EdgeEncoder(nn.Module):
+    """Object -> edge -> object -> edge: logits of each pair's kind from all objects' histories."""
+
+    def __init__(self, inputs: int, width: int, kinds: int) -> None:
+        super().__init__()
+        self.objects = FeedForward(inputs, width, width)
+        self.first = PairNetwork(width, width, width)
+        self.gathered = FeedForward(width, width, width)
+        self.second = PairNetwork(width, width, kinds, edge_inputs=width)
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(3))
+
+    def forward(
+        self, histories: Float[Tensor, "objects inputs"], graph: Graph
+    ) -> Float[Tensor, "edges kinds"]:
+        """Logits over the kinds of every edge."""
+        h = self.norms[0](self.objects(histories))
+        edges = self.norms[1](self.first(h, graph))
+        h = self.norms[2](self.gathered(_mean(graph, edges)))
+        logits: Tensor = self.second(h, graph, edges)
+        return logits
+
+
+class PairNetwork(nn.Module):
+    """A feed-forward network of [x_i, x_j, y_ij] on every edge; its first map is split.
+
+    The products with x_i and x_j are then made once per object, not once per edge.
+    """
+
+    def __init__(self, inputs: int, width: int, outputs: int, edge_inputs: int = 0) -> None:
+        super().__init__()
+        self.receive = nn.Linear(inputs, width)
+        self.send = nn.Linear(inputs, width, bias=False)
+        self.edge = nn.Linear(edge_inputs, width, bias=False) if edge_inputs else None
+        self.out = nn.Linear(width, outputs)
+
+    def forward(
+        self,
+        x: Float[Tensor, "objects inputs"],
+        graph: Graph,
+        y: Float[Tensor, "edges edge_inputs"] | None = None,
+    ) -> Float[Tensor, "edges outputs"]:
+        """One row per edge."""
+        hidden = graph.at_receivers(self.receive(x)) + graph.at_senders(self.send(x))
+        if self.edge is not None and y is not None:
+            hidden = hidden + self.edge(y)
+        out: Tensor = self.out(nn.functional.silu(hidden))
+        return out
+
+
+class EdgeDecoder(nn.Module):
+    """x_i + r([x_i, sum_j sum_k e_ijk m_k([x_i, x_j])]), frame by frame.
+
+    The first maps of all m_k are one product per object; their second maps follow the sum.
+    `changes` adds the change since the frame before to what is seen of an object.
+    """
+
+    def __init__(self, features: int, width: int, kinds: int, *, changes: bool) -> None:
+        super().__init__()
+        self.changes, self.width = changes, width
+        inputs = 2 * features if changes else features
+        self.receive = nn.Linear(inputs, kinds * width)
+        self.send = nn.Linear(inputs, kinds * width, bias=False)
+        self.message = nn.Linear(kinds * width, width, bias=False)
+        self.hidden = nn.Linear(inputs + width, width)
+        self.update = FeedForward(width, width, features)
+        # An untrained model then forecasts nearly the last state, not a random walk from it.
+        nn.init.normal_(self.update.second.weight, std=1e-3)
+        nn.init.zeros_(self.update.second.bias)
+
+    def forward(
+        self,
+        last: Float[Tensor, "objects recent features"],
+        graph: Graph,
+        weights: Float[Tensor, "edges kinds"],
+        frames: int,
+    ) -> Float[Tensor, "objects frames+1 features"]:
+        """The last of the recent states, and the `frames` after it."""
+        before, state = last[:, 0], last[:, -1]
+        rollout = [state]
+        for _ in range(frames):
+            seen = (
+                torch.cat([state, CHANGE_SCALE * (state - before)], dim=-1)
+                if self.changes
+                else state
+            )
+            before, state = state, state + self.change(seen, graph, weights)
+            rollout.append(state)
+        return torch.stack(rollout, dim=1)
+
+    def change(
+        self,
+        seen: Float[Tensor, "objects inputs"],
+        graph: Graph,
+        weights: Float[Tensor, "edges kinds"],
+    ) -> Float[Tensor, "objects features"]:
+        """What one frame adds to each state."""
+        pairs = graph.at_receivers(self.receive(seen)) + graph.at_senders(self.send(seen))
+        by_kind = torch.relu(pairs).view(*weights.shape, self.width)
+        heard = self.message(graph.edge_sum((by_kind * weights.unsqueeze(2)).flatten(1)))
+        hidden = torch.relu(self.hidden(torch.cat([seen, heard], dim=-1)))
+        added: Tensor = self.update(hidden)
+        return added
+
+
+def divergence_from_uniform(logits: Float[Tensor, "edges kinds"]) -> Float[Tensor, " edges"]:
+    """Kullback-Leibler divergence of each edge's distribution from the uniform one."""
+    logarithm = torch.log_softmax(logits, dim=-1)
+    return (logarithm.exp() * logarithm).sum(-1) + math.log(logits.shape[1])
+
+
+def _mean(graph: Graph, values: Float[Tensor, "edges channels"]) -> Tensor:
+    """The mean over each object's incoming edges; 0 for an object alone in its system."""
+    return graph.edge_sum(values) / graph.degree.clamp(min=1).unsqueeze(1)

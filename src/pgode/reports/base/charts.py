@@ -1,0 +1,135 @@
+"""Line charts: series over frames or epochs, with a band, a legend and values on hover."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+
+import numpy as np
+from jaxtyping import Float
+
+from pgode.reports.base import svg
+from pgode.reports.base.numbers import short_list
+
+WIDTH, HEIGHT = 520.0, 270.0
+LEFT, RIGHT, TOP, BOTTOM = 64.0, 10.0, 26.0, 42.0
+MOST_POINTS = 500
+"""A line of a thousand epochs is no clearer with every one of them."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line. `kind` is the class that gives it its colour and dashes."""
+
+    name: str
+    kind: str
+    values: Float[np.ndarray, " n"]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One panel; `x` counts frames or epochs, or measures time.
+
+    `band` is (name, low, high); `marks` are (x, words) of vertical lines.
+    """
+
+    title: str
+    x: Float[np.ndarray, " n"]
+    series: Sequence[Series]
+    x_label: str
+    y_label: str
+    log: bool = True
+    band: tuple[str, Float[np.ndarray, " n"], Float[np.ndarray, " n"]] | None = None
+    marks: Sequence[tuple[float, str]] = ()
+    whole: bool = True
+    """Whether `x` counts something; else it measures, and ticks may lie between whole numbers."""
+    extent: Float[np.ndarray, " m"] | None = None
+    """Values that must fit on the y axis beside the chart's own, so that panels can share it."""
+
+    def extents(self) -> Float[np.ndarray, " m"]:
+        """Everything that must fit on the y axis."""
+        parts = [series.values for series in self.series]
+        parts += [] if self.band is None else [self.band[1], self.band[2]]
+        parts += [] if self.extent is None else [self.extent]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def thinned(self) -> "Chart":
+        """At most `MOST_POINTS` points, the last among them."""
+        stride = -(-len(self.x) // MOST_POINTS)
+        if stride <= 1:
+            return self
+        kept = np.arange(len(self.x) - 1, -1, -stride)[::-1]
+        return replace(
+            self,
+            x=self.x[kept],
+            series=[replace(each, values=each.values[kept]) for each in self.series],
+            band=self.band and (self.band[0], self.band[1][kept], self.band[2][kept]),
+            extent=self.extents(),
+        )
+
+
+def draw(chart: Chart) -> str:
+    """The panel as SVG. Its numbers go along in `data-chart`, for the script's read-out."""
+    chart = chart.thinned()
+    x_axis = replace(svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0), whole=chart.whole)
+    y_axis = svg.Axis.around(chart.extents(), HEIGHT - BOTTOM, TOP, log=chart.log)
+    x = x_axis.place(chart.x)
+    parts = [svg.frame(x_axis, y_axis, chart.x_label, chart.y_label, grid=True)]
+    if chart.band is not None:
+        low, high = (_within(y_axis, each) for each in chart.band[1:])
+        parts.append(f'<path class="band" d="{svg.band(x, low, high)}"/>')
+    for at, words in chart.marks:
+        place = float(x_axis.place(np.array([at]))[0])
+        parts.append(svg.line(place, TOP, place, HEIGHT - BOTTOM, "mark"))
+        side = "end" if place > (LEFT + WIDTH) / 2 else "start"
+        nudge = -5 if side == "end" else 5
+        parts.append(svg.text(place + nudge, TOP + 11, words, f"tick {side}"))
+    for series in chart.series:  # Dashes come later: a solid line above would hide an equal one.
+        parts.append(
+            f'<path class="line {series.kind}" d="{svg.path(x, y_axis.place(series.values))}"/>'
+        )
+    parts.append(svg.text(LEFT, 14, chart.title, "title start"))
+    size = f"0 0 {svg.number(WIDTH)} {svg.number(HEIGHT)}"
+    names = ", ".join(series.name for series in chart.series)
+    label = f"{chart.title}: {names} against {chart.x_label}"
+    return (
+        f'<svg class="chart" viewBox="{size}" role="img" aria-label="{escape(label)}" '
+        f'data-chart="{escape(_readout(chart))}">{"".join(parts)}</svg>'
+    )
+
+
+def legend(entries: Sequence[tuple[str, str]]) -> str:
+    """Names beside a sample of their line; entries are (name, class), class "band" for an area."""
+    items = []
+    for name, kind in entries:
+        shape = (
+            '<path class="band" d="M1 2h26v8h-26z"/>'
+            if kind == "band"
+            else f'<path class="line {kind}" d="M1 6h26"/>'
+        )
+        items.append(
+            f'<li><svg class="key" viewBox="0 0 28 12" aria-hidden="true">{shape}</svg>'
+            f"{escape(name)}</li>"
+        )
+    return f'<ul class="legend">{"".join(items)}</ul>'
+
+
+def _within(axis: svg.Axis, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """Where a logarithm has no place for zero, the edge of a band runs along the bottom."""
+    if not axis.log:
+        return axis.place(values)
+    return axis.place(np.where(values <= 0, axis.low, values))
+
+
+def _readout(chart: Chart) -> str:
+    rows = [{"name": s.name, "kind": s.kind, "y": short_list(s.values)} for s in chart.series]
+    if chart.band is not None:
+        name, low, high = chart.band
+        rows.append({"name": name, "kind": "band", "y": short_list(low), "to": short_list(high)})
+    content = {
+        "x": short_list(chart.x, 6),
+        "label": chart.x_label,
+        "box": [LEFT, TOP, WIDTH - RIGHT, HEIGHT - BOTTOM],
+        "rows": rows,
+    }
+    return json.dumps(content, separators=(",", ":"))

@@ -1,0 +1,64 @@
+"""Which prototypes each object uses: the gate weights w_i of Eq. 11 as a map."""
+
+from html import escape
+
+import numpy as np
+from jaxtyping import Float
+
+from pgode.reports.base import svg
+from pgode.reports.run.data import Example
+from pgode.reports.run.pictures import object_style
+
+WIDTH = 520.0
+LEFT, TOP, ROW, MEAN = 30.0, 24.0, 24.0, 46.0
+"""Pixels before the first object, above the first prototype, of one prototype, of the mean."""
+
+
+def gate_map(example: Example, gate: Float[np.ndarray, "objects prototypes"]) -> str:
+    """Prototypes down, objects across (in the colours of the pictures), the mean at the right.
+
+    A weight is the cell's opacity: 0 lets the page through, 1 is the full colour, in both colour
+    schemes. Numbers stand in the cells as long as there is room for them.
+    """
+    objects, prototypes = gate.shape
+    cell = (WIDTH - LEFT - MEAN - 10) / objects
+    roomy = cell >= 30
+    parts = [svg.text(WIDTH - MEAN / 2, 15, "mean", "tick mid")]
+    if roomy:
+        for index in range(objects):
+            x = LEFT + (index + 0.5) * cell
+            style = f'class="swatch" style="{object_style(index, objects)}"'
+            parts.append(f'<circle {style} cx="{svg.number(x - 9)}" cy="11" r="4"/>')
+            parts.append(svg.text(x + 6, 15, str(index), "tick mid"))
+    else:
+        parts.append(svg.text(LEFT, 15, f"objects 0 to {objects - 1}", "tick start"))
+    for k in range(prototypes):
+        y = TOP + k * ROW
+        parts.append(svg.text(LEFT - 8, y + ROW / 2 + 4, str(k), "tick end"))
+        for index in range(objects):
+            tip = f"{example.label(index)}, prototype {k}: {gate[index, k]:.3f}"
+            parts.append(_cell(LEFT + index * cell, y, cell, float(gate[index, k]), tip, roomy))
+        mean = float(np.mean(gate[:, k]))
+        tip = f"prototype {k}, mean over objects: {mean:.3f}"
+        parts.append(_cell(WIDTH - MEAN, y, MEAN, mean, tip, True))
+    height = TOP + prototypes * ROW + 2
+    label = f"{example.name}: weights of {prototypes} prototypes for {objects} objects"
+    return (
+        f'<svg class="gate" viewBox="0 0 {svg.number(WIDTH)} {svg.number(height)}" role="img" '
+        f'aria-label="{escape(label)}">{"".join(parts)}</svg>'
+    )
+
+
+def _cell(x: float, y: float, width: float, weight: float, tip: str, roomy: bool) -> str:
+    known = np.isfinite(weight)
+    gap = 2.0 if roomy else 0.0
+    opacity = min(max(weight, 0), 1) if known else 0
+    rect = (
+        f'<rect x="{svg.number(x)}" y="{svg.number(y)}" width="{svg.number(width - gap)}" '
+        f'height="{svg.number(ROW - 2)}" fill-opacity="{opacity:.3f}" '
+        f'data-tip="{escape(tip)}"/>'
+    )
+    if not (roomy and known):
+        return rect
+    kind = "weight strong" if weight > 0.68 else "weight"
+    return rect + svg.text(x + (width - gap) / 2, y + ROW / 2 + 2.5, f"{weight:.2f}", kind)

@@ -1,0 +1,1 @@
+"""Which trials a table is made of: data sets, budgets, settings."""

@@ -1,0 +1,1 @@
+"""Running the trials of a grid, in processes or on Ray."""

@@ -1,0 +1,202 @@
+"""Every table and figure of the paper that particles and proteins can fill, as data."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pgode.reproduce.tables.published import ROWS
+
+Kind = Literal["errors", "cost", "curves", "pictures"]
+NAIVE = {
+    "last-value": "last value",
+    "constant-velocity": "constant velocity",
+    "mean-value": "mean of the condition",
+}
+FLOOR = {"noise-floor": "noise floor"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: a model as a preset and settings make it.
+
+    `published` is the row of the paper it stands beside.
+    """
+
+    label: str
+    model: str
+    preset: str = "default"
+    settings: tuple[tuple[str, Any], ...] = ()
+    published: str = ""
+    variant: bool = False
+    """Takes the learning rate of the model it is a variant of, as the paper's variants do."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or figure by name.
+
+    `axis` is what a figure varies: ("condition", (3, 6, ...)) or ("model.prototypes", ...).
+    `published` is the paper's table with the numbers beside ours; the one of its own name, if any,
+    where it is empty.
+    """
+
+    name: str
+    kind: Kind
+    title: str
+    datasets: tuple[str, ...]
+    rows: tuple[Row, ...]
+    horizons: tuple[int, ...] = (12, 24, 36)
+    splits: tuple[str, ...] = ("test", "ood")
+    variables: tuple[str, ...] = ("q", "v")
+    axis: tuple[str, tuple[int, ...]] | None = field(default=None)
+    published: str = ""
+
+
+def _model(printed: str) -> Row:
+    return Row(printed, ROWS[printed][0], published=printed)
+
+
+def _variant(printed: str, **settings: Any) -> Row:
+    """A variant of the model as the paper has it, since its published numbers stand beside it."""
+    changed = tuple((f"model.{key}", value) for key, value in settings.items())
+    return Row(printed, "pgode", "paper", changed, printed, variant=True)
+
+
+def _molecular(
+    name: str,
+    kind: Kind,
+    title: str,
+    datasets: tuple[str, ...],
+    rows: tuple[Row, ...],
+    horizons: tuple[int, ...] = (12, 24),
+    variables: tuple[str, ...] = ("qx", "qy", "qz"),
+    **others: Any,
+) -> Experiment:
+    """An experiment with the horizons and coordinates of the paper's molecular tables."""
+    return Experiment(name, kind, title, datasets, rows, horizons, variables=variables, **others)
+
+
+PGODE = Row("PGODE, `default` preset", "pgode", published="PGODE")
+PGODE_PAPER = Row("PGODE, `paper` preset", "pgode", "paper", published="PGODE")
+BOTH = (PGODE_PAPER, PGODE)
+PARTICLES = ("springs", "charged")
+RIVALS = tuple(
+    _model(name) for name in ("LSTM", "GRU", "NODE", "LG-ODE", "MPNODE", "SocialODE", "HOPE")
+)
+FURTHER = tuple(_model(name) for name in ("NRI", "AgentFormer", "I-GPODE"))
+EQUIVARIANT = tuple(_model(name) for name in ("EGNN", "EqMotion"))
+HOPE, SOCIAL = _model("HOPE"), _model("SocialODE")
+COORDINATES = ("qx", "qy", "vx", "vy")
+ABLATION = (
+    _variant("PGODE w/o O", gate="system"),
+    _variant("PGODE w/o ε", gate="object"),
+    _variant("PGODE w/o F", prototypes=1),
+    _variant("PGODE w/o D", disentangle=0.0),
+    PGODE_PAPER,
+)
+FURTHER_ABLATION = (
+    _variant("PGODE w. Single", dynamics="single"),
+    _variant("PGODE w. MLP", dynamics="mlp"),
+    PGODE_PAPER,
+)
+BACKBONES = (
+    _variant("PGODE w. GIN", backbone="gin"),
+    _variant("PGODE w. GraphSAGE", backbone="sage"),
+    _variant("PGODE w. GCN", backbone="gcn"),
+    PGODE_PAPER,
+)
+CONDITIONS = ("condition", (3, 6, 9, 12, 15))
+PROTOTYPES = ("model.prototypes", (2, 3, 4, 5, 6))
+
+EXPERIMENTS: dict[str, Experiment] = {
+    each.name: each
+    for each in (
+        Experiment("table1", "errors", "Main comparison", PARTICLES, (*RIVALS, *BOTH)),
+        _molecular(
+            *("table2", "errors", "Main comparison of proteins", ("5awl", "2n5c")),
+            (*RIVALS, *BOTH),
+        ),
+        _molecular(
+            *("table2-raw", "errors", "Main comparison of proteins, not superposed"),
+            *(("5awl-raw", "2n5c-raw"), (*RIVALS, *BOTH)),
+        ),
+        Experiment("table3", "errors", "Ablation", PARTICLES, ABLATION, horizons=(24,)),
+        _molecular(
+            *("table3-5awl", "errors", "Ablation on 5AWL", ("5awl",), ABLATION),
+            horizons=(24,),
+            published="table3",
+        ),
+        Experiment(
+            "table5", "errors", "NRI, AgentFormer and I-GPODE", PARTICLES, (*FURTHER, *BOTH)
+        ),
+        Experiment(
+            *("table6", "errors", "Springs by coordinate", ("springs",), (*RIVALS, *BOTH)),
+            variables=COORDINATES,
+        ),
+        Experiment(
+            *("table7", "errors", "Charged by coordinate", ("charged",), (*RIVALS, *BOTH)),
+            variables=COORDINATES,
+        ),
+        Experiment(
+            *("table8", "errors", "Equivariant models", PARTICLES, (*EQUIVARIANT, *BOTH)),
+            horizons=(12,),
+            variables=("qx", "qy"),
+        ),
+        Experiment(
+            *("table9", "errors", "Three times as many objects", ("springs-30",)),
+            (SOCIAL, HOPE, *BOTH),
+        ),
+        _molecular(
+            *("table11", "errors", "Ablation on 2N5C", ("2n5c",), ABLATION),
+            horizons=(24,),
+        ),
+        Experiment(
+            *("table12", "errors", "Further ablation", ("springs",), FURTHER_ABLATION),
+            horizons=(24,),
+        ),
+        _molecular(
+            *("table12-5awl", "errors", "Further ablation on 5AWL", ("5awl",)),
+            FURTHER_ABLATION,
+            horizons=(24,),
+            published="table12",
+        ),
+        Experiment(
+            *("table13", "errors", "PGODE-S, the sparse variant", ("springs",)),
+            (SOCIAL, HOPE, PGODE_PAPER, _variant("PGODE-S", top=2)),
+        ),
+        _molecular("table14", "errors", "Prototypes of three GNNs", ("5awl",), BACKBONES),
+        Experiment(
+            *("table15", "cost", "Training cost", PARTICLES),
+            (*RIVALS[:6], FURTHER[2], HOPE, *FURTHER[:2], *EQUIVARIANT, *BOTH),
+        ),
+        Experiment(
+            *("figure2", "pictures", "Trajectories of three methods against the truth"),
+            *(("springs",), (SOCIAL, HOPE, PGODE_PAPER)),
+        ),
+        Experiment(
+            *("figure4-condition", "curves", "Error against the condition length", ("springs",)),
+            (HOPE, PGODE_PAPER),
+            horizons=(12, 24),
+            axis=CONDITIONS,
+        ),
+        _molecular(
+            *("figure4-condition-5awl", "curves", "Error against the condition length, 5AWL"),
+            *(("5awl",), (HOPE, PGODE_PAPER)),
+            variables=("q",),
+            axis=CONDITIONS,
+        ),
+        Experiment(
+            *("figure4-prototypes", "curves", "Error and time against prototypes", PARTICLES),
+            (PGODE_PAPER,),
+            horizons=(12, 24, 36),
+            axis=PROTOTYPES,
+        ),
+        _molecular(
+            *("figure4-prototypes-5awl", "curves", "Error and time against prototypes, 5AWL"),
+            *(("5awl",), (PGODE_PAPER,)),
+            variables=("q",),
+            axis=PROTOTYPES,
+        ),
+    )
+}
+"""Figure 5 of the paper shows the other split of figure 4's runs, and figure 6 more systems of
+figure 2's: both come with those."""

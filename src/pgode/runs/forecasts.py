@@ -1,0 +1,148 @@
+"""Forecasts of the future of observed systems, and their file."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import xarray as xr
+from jaxtyping import Float
+
+from pgode.batches.windows import Windows
+from pgode.data.trajectories import Trajectories
+from pgode.evaluation.predictions import BATCH
+from pgode.evaluation.scores.probabilistic import interval
+from pgode.evaluation.uncertainty.calibration import DRAWS, Calibration
+from pgode.models.forecaster import Forecaster
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import replacing
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """Mean forecast, samples and 90 % interval in the data's units, labelled like the data.
+
+    `dataset` has mean, lower, upper (system, object, time, feature), samples with a first
+    dimension more, times (system, time), what the model inferred (gate weights, contexts), and the
+    topology of the observed data where it has one.
+    """
+
+    dataset: xr.Dataset
+
+    @property
+    def mean(self) -> Float[np.ndarray, "system object time feature"]:
+        """The mean forecast."""
+        return np.asarray(self.dataset["mean"].values)
+
+    @property
+    def samples(self) -> Float[np.ndarray, "sample system object time feature"]:
+        """Sampled forecasts; none if none were asked for."""
+        if "samples" not in self.dataset:
+            return np.empty((0, *self.mean.shape))
+        return np.asarray(self.dataset["samples"].values)
+
+    def write(self, path: Path | str) -> None:
+        """Write to NetCDF, in one step."""
+        target = Path(path)
+        check_output(target)
+        encoding = {
+            name: {"zlib": True, "complevel": 4}
+            for name, variable in self.dataset.data_vars.items()
+            if variable.dtype.kind == "f"
+        }
+        with replacing(target) as temporary:
+            self.dataset.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
+
+
+def check_output(path: Path) -> None:
+    """Refuse a path that is no NetCDF file, before any forecast is made for it."""
+    if path.suffix not in (".nc", ".nc4") or path.is_dir():
+        raise InputError(
+            f"cannot write a forecast to {path}. Expected the name of a NetCDF file, ending in "
+            f".nc. Change the output path."
+        )
+
+
+@torch.no_grad()
+def forecast_future(
+    model: Forecaster,
+    observed: Trajectories,
+    condition: int,
+    frames: Float[np.ndarray, " outputs"],
+    *,
+    calibration: Calibration | None,
+    samples: int,
+    seed: int,
+) -> Forecasts:
+    """Forecast every system at `frames` after its last frame."""
+    normaliser = model.normaliser
+    windows = Windows(observed, normaliser, condition, 1)
+    shape = (observed.systems, observed.objects, len(frames), len(normaliser.features))
+    mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
+    contexts: dict[str, list[np.ndarray]] = {}
+    here = observed.present
+    torch.manual_seed(seed)
+    first = 0
+    for batch in windows.last(BATCH):
+        asked = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
+        result = model.forecast(batch, asked, DRAWS if samples else 0)
+        rows = slice(first, first + batch.systems)
+        scaled = result.mean.double().numpy()
+        draws = result.samples.double().numpy()
+        if calibration is not None:
+            when = asked[batch.system].double().numpy()
+            structure = batch.structure.double().numpy()
+            draws = calibration.samples(scaled, draws, when, samples, seed + first, structure)
+        elif samples:
+            draws = draws[np.arange(samples) % len(draws)]
+        mean[rows][here[rows]] = normaliser.raw(scaled)
+        for k in range(samples):
+            drawn[k, rows][here[rows]] = normaliser.raw(draws[k])
+        for name, values in result.contexts.items():
+            contexts.setdefault(name, []).append(values.numpy())
+        first += batch.systems
+    return Forecasts(_labelled(observed, windows, frames, mean, drawn, contexts))
+
+
+def _labelled(
+    observed: Trajectories,
+    windows: Windows,
+    frames: np.ndarray,
+    mean: np.ndarray,
+    drawn: np.ndarray,
+    contexts: dict[str, list[np.ndarray]],
+) -> xr.Dataset:
+    dims = ("system", "object", "time", "feature")
+    last = observed.times[np.arange(observed.systems), windows.frames - 1]
+    times = last[:, None] + frames * windows.normaliser.frame
+    dataset = xr.Dataset(
+        {
+            "mean": (dims, mean),
+            "times": (("system", "time"), times, {"units": windows.normaliser.time_units}),
+            "split": observed.dataset["split"],
+        },
+        coords={
+            name: observed.dataset[name] for name in ("feature", "feature_role", "feature_units")
+        },
+        attrs={
+            "title": "forecast",
+            "observed_hash": observed.hash,
+            "condition_frames": windows.condition,
+        },
+    )
+    if "topology" in observed.dataset:
+        dataset["topology"] = observed.dataset["topology"]
+    if len(drawn):
+        dataset["samples"] = (("sample", *dims), drawn)
+        low, high = interval(drawn, 90)
+        dataset["lower"], dataset["upper"] = (dims, low), (dims, high)
+    here = observed.present
+    for name, parts in contexts.items():
+        values = np.concatenate(parts)
+        if name.startswith("system"):
+            dataset[name] = (("system", f"{name}_channel"), values)
+        else:
+            full = np.full((*here.shape, values.shape[1]), np.nan)
+            full[here] = values
+            dataset[name] = (("system", "object", f"{name}_channel"), full)
+    return dataset

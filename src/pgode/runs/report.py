@@ -1,0 +1,170 @@
+"""From a run and its data to what a report shows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pgode import __version__
+from pgode.batches.windows import Windows
+from pgode.data.trajectories import Trajectories
+from pgode.evaluation import predict
+from pgode.evaluation.scores.probabilistic import interval
+from pgode.evaluation.uncertainty.calibration import DRAWS
+from pgode.models import build_model, model_config
+from pgode.reports import Example, ReportData, write_report
+from pgode.reports.molecule.data import MoleculeData, NoiseFloor, atoms_of, deviation
+from pgode.runs.run import Run
+from pgode.runtime.errors import InputError
+
+
+def write_run_report(
+    run: Run, data: Trajectories, path: Path, *, examples: int, samples: int, seed: int
+) -> None:
+    """Evaluate a run on data and write the HTML report about it."""
+    if examples < 0:
+        raise InputError(
+            f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
+        )
+    data = run.fitting(data)
+    evaluation = run.evaluate(data, samples=samples, seed=seed)
+    horizon = max(evaluation["horizons"])
+    shown = [
+        example
+        for split in (evaluation["mse"] if examples else ())
+        for example in _examples(run, data.split_of(split), split, horizon, examples, samples, seed)
+    ]
+    normaliser = run.normaliser
+    write_report(
+        ReportData(
+            title=data.dataset.attrs["title"] or f"{run.config.name} on {run.folder.name}",
+            summary=_summary(run, data),
+            evaluation=evaluation,
+            epochs=run.epochs,
+            features=normaliser.features,
+            roles=normaliser.roles,
+            variables=normaliser.variables,
+            units=normaliser.units,
+            time_units=normaliser.time_units,
+            examples=shown,
+            parameters=_ranges(data),
+            molecule=_molecule(run, data, list(evaluation["mse"]), horizon),
+        ),
+        path,
+    )
+
+
+def _examples(
+    run: Run, data: Trajectories, split: str, horizon: int, count: int, samples: int, seed: int
+) -> list[Example]:
+    """The first systems of a split, forecast from their first frames."""
+    chosen = data.select(np.arange(min(count, data.systems)))
+    condition = run.config.window.condition
+    windows = Windows(chosen, run.normaliser, condition, horizon)
+    found = predict(run.model, windows, DRAWS if samples else 0, seed)
+    drawn = found.draws.astype(np.float64)
+    if run.calibration is not None and samples:
+        drawn = run.calibration.samples(
+            found.mean, found.draws, found.times, samples, seed, found.structure
+        )
+    low, high = interval(drawn, 90) if len(drawn) else (found.mean, found.mean)
+    batch = next(windows.batches(chosen.systems))
+    raw = run.normaliser.raw
+    receivers, senders = batch.graph.receivers.numpy(), batch.graph.senders.numpy()
+    weights = batch.graph.weights.numpy()
+    examples = []
+    for k in range(chosen.systems):
+        rows = np.flatnonzero(found.system == k)
+        own = np.isin(receivers, rows)
+        edges = zip(receivers[own] - rows[0], senders[own] - rows[0], weights[own], strict=True)
+        ahead = found.times[rows[0]] * run.normaliser.frame + chosen.times[k, condition - 1]
+        examples.append(
+            Example(
+                split=split,
+                number=k,
+                condition_times=chosen.times[k, :condition],
+                forecast_times=ahead,
+                observed=chosen.states[k, : len(rows), :condition],
+                forecast=raw(found.mean[rows]),
+                lower=raw(low[rows]),
+                upper=raw(high[rows]),
+                truth=np.where(found.known[rows], raw(found.truth[rows]), np.nan),
+                edges=[(int(i), int(j), float(w)) for i, j, w in edges],
+                gate=found.contexts["gate"][rows] if "gate" in found.contexts else None,
+                parameters=_parameters(chosen, k),
+            )
+        )
+    return examples
+
+
+def _molecule(run: Run, data: Trajectories, splits: list[str], horizon: int) -> MoleculeData | None:
+    """How far forecasts of a molecule's whole splits are off; None where objects are no atoms."""
+    axes = run.normaliser.positions
+    if not data.topology or len(axes) != 3 or not data.present.all():
+        return None
+    atoms = atoms_of(data.topology, data.dataset["group"].values[0])
+    group = np.array([atom.group for atom in atoms])
+    models = {
+        run.config.name: run.model,
+        "last-value": build_model("last-value", model_config("last-value", {}), run.normaliser),
+    }
+    deviations = []
+    for split in splits:
+        chosen = data.split_of(split)
+        windows = Windows(chosen, run.normaliser, run.config.window.condition, horizon)
+        found = {name: predict(model, windows) for name, model in models.items()}
+        shape = (chosen.systems, len(atoms), horizon, -1)
+        raw = {
+            name: run.normaliser.raw(each.mean).reshape(shape)[..., axes]
+            for name, each in found.items()
+        }
+        first = found[run.config.name]
+        truth = np.where(first.known, run.normaliser.raw(first.truth), np.nan)
+        times = first.times.mean(0) * run.normaliser.frame
+        deviations.append(deviation(split, times, raw, truth.reshape(shape)[..., axes], group))
+    floor = NoiseFloor.read(run.folder / "noise_floor.json")
+    x, y, z = axes
+    return MoleculeData(atoms, (x, y, z), run.normaliser.units[x], deviations, floor)
+
+
+def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
+    config = run.config
+    there = [name for name in ("train", "val", "test", "ood") if (data.split == name).any()]
+    counts = {name: int((data.split == name).sum()) for name in there}
+    size = sum(parameter.numel() for parameter in run.model.parameters())
+    rows = [
+        ("model", f"{config.name}, preset {config.preset}, {size:,} parameters"),
+        ("data", f"{data.dataset.attrs['generator'] or run.data['source'] or 'arrays'}"),
+        ("systems", ", ".join(f"{count} {name}" for name, count in counts.items())),
+        ("objects", f"{data.objects} per system"),
+        ("window", f"{config.window.condition} frames seen, {config.window.horizon} trained"),
+    ]
+    if run.epochs:
+        minutes = run.epochs[-1]["seconds"] / 60
+        rows.append(("training", f"{len(run.epochs)} epochs, {minutes:.1f} minutes"))
+    rows += [
+        ("seed", str(config.training.seed)),
+        ("data hash", data.hash),
+        ("versions", f"pgode {__version__}, torch {torch.__version__}"),
+    ]
+    return rows
+
+
+def _ranges(data: Trajectories) -> dict[str, Any]:
+    """The range of each known system parameter in each split."""
+    names = [str(name) for name in data.dataset["parameter"].values]
+    return {
+        name: {
+            split: [float(np.nanmin(values)), float(np.nanmax(values))]
+            for split in dict.fromkeys(data.split.tolist())
+            if np.isfinite(values := data.parameters[data.split == split, k]).any()
+        }
+        for k, name in enumerate(names)
+    }
+
+
+def _parameters(data: Trajectories, system: int) -> dict[str, float]:
+    names = [str(name) for name in data.dataset["parameter"].values]
+    values = zip(names, data.parameters[system], strict=True)
+    return {name: float(value) for name, value in values if np.isfinite(value)}

@@ -1,0 +1,355 @@
+"""PGODE against the paper's equations, written out object by object in float64."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tests.small_systems import CONDITION, HORIZON, uneven
+from torch.nn.functional import silu, softplus
+from torch.testing import assert_close
+
+from pgode.batches.graph import Graph
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
+from pgode.models.pgode import PRESETS
+from pgode.models.pgode.prototypes import _MixedUpdate
+
+PAPER = PRESETS["paper"]["model"]
+WIDTH, K = 8, 3
+
+
+def paper(make, **changes):
+    """The model of the paper to the letter, but for these settings."""
+    return make(**{**PAPER, **changes})
+
+
+def random_gate(objects: int) -> torch.Tensor:
+    return torch.softmax(torch.randn(objects, K, dtype=torch.float64), dim=1)
+
+
+def mixture(dynamics, batch, gate: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """sum_k w_ik psi_a^k(sum_j psi_r^k([y_i, y_j, e_ij])), one edge and prototype at a time."""
+    gather, update, graph = dynamics.gather, dynamics.update, batch.graph
+    edges = list(zip(graph.receivers.tolist(), graph.senders.tolist(), strict=True))
+    mixed = []
+    for i in range(batch.objects):
+        total = torch.zeros(WIDTH, dtype=torch.float64)
+        for k in range(K):
+            own = slice(k * WIDTH, (k + 1) * WIDTH)
+            weight = torch.cat([gather.receive.weight[own], gather.send.weight[own]], dim=1)
+            weight = torch.cat([weight, gather.edge[:, own].T], dim=1)
+            heard = torch.zeros(WIDTH, dtype=torch.float64)
+            for e, (receiver, j) in enumerate(edges):
+                if receiver == i:
+                    joined = torch.cat([y[i], y[j], graph.attributes[e]])
+                    heard = heard + torch.relu(weight @ joined + gather.receive.bias[own])
+            hidden = torch.relu(update.first[k].T @ heard + update.first_bias[k, 0])
+            total = total + gate[i, k] * (update.second[k].T @ hidden + update.second_bias[k])
+        mixed.append(total)
+    return torch.stack(mixed)
+
+
+@pytest.fixture
+def model(make):
+    return paper(make)
+
+
+@pytest.fixture
+def kinematic(make):
+    return make()
+
+
+@pytest.mark.parametrize("recovery", [True, False])
+def test_derivative_is_that_of_equation_11(make, batch, recovery):
+    model = paper(make, recovery=recovery)
+    z, gate = torch.randn(batch.objects, WIDTH).double(), random_gate(batch.objects)
+    contexts = model.encode(batch)
+    bound = model.dynamics.bind(gate, contexts, batch)
+    derivative = model.state.derivative(bound, contexts, batch)(torch.zeros(batch.objects), z)
+    expected = mixture(model.dynamics, batch, gate, z)
+    assert_close(derivative, expected - z if recovery else expected)
+
+
+def test_prototypes_see_positions_and_velocities_beside_the_latent_state(kinematic, batch):
+    y, gate = torch.randn(batch.objects, 4 + WIDTH).double(), random_gate(batch.objects)
+    contexts = kinematic.encode(batch)
+    bound = kinematic.dynamics.bind(gate, contexts, batch)
+    slope = kinematic.state.derivative(bound, contexts, batch)
+    derivative = slope(torch.zeros(batch.objects), y)
+    mixed = mixture(kinematic.dynamics, batch, gate, y)
+    acceleration = mixed @ kinematic.state.acceleration.weight.T
+    acceleration = acceleration + kinematic.state.coupling.bind(contexts, batch)(y[:, :2])
+    assert_close(derivative[:, 2:], torch.cat([acceleration, mixed - y[:, 4:]], dim=1))
+
+
+def test_gradients_of_the_mixed_update_are_those_of_finite_differences():
+    shapes = [(5, K * 4), (5, K), (K, 4, 4), (K, 1, 4), (K, 4, 4)]
+    inputs = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes]
+    assert torch.autograd.gradcheck(_MixedUpdate.apply, inputs)
+
+
+def test_system_context_is_the_sum_of_the_second_encoders_contexts(model, batch):
+    contexts = model.encode(batch)
+    parts = model.system_encoder(batch)
+    assert_close(contexts.object, model.object_encoder(batch))
+    for system in range(batch.systems):
+        assert_close(contexts.system[system], parts[batch.system == system].sum(0))
+
+
+def test_encoders_share_no_weights(model):
+    first = {id(p) for p in model.object_encoder.parameters()}
+    assert first.isdisjoint(id(p) for p in model.system_encoder.parameters())
+
+
+def test_gate_is_the_softmax_of_equation_12(model, batch):
+    contexts = model.encode(batch)
+    joined = torch.cat([contexts.object, contexts.system[batch.system]], dim=1)
+    gate = model.gate(contexts, batch)
+    assert_close(gate, torch.softmax(model.gate.rho(joined), dim=1))
+    assert gate.shape == (batch.objects, K)
+    assert_close(gate.sum(1), torch.ones(batch.objects).double())
+
+
+def test_gate_learns_from_the_forecast(model, batch):
+    error = model.loss(batch).terms["reconstruction"]
+    for slope in torch.autograd.grad(error, list(model.gate.rho.parameters())):
+        assert slope.abs().max() > 1e-9
+
+
+def test_initial_state_is_drawn_from_the_posterior_of_equation_8(model, batch):
+    posterior = model.posterior(model.encode(batch))
+    u = model.object_encoder(batch)
+    assert_close(posterior.mean, model.initial.mean(u))
+    assert_close(posterior.log_variance, model.initial.log_variance(u))
+    assert_close(model.state.initial(posterior.mean, batch), posterior.mean)
+
+
+def test_forecast_decodes_the_solved_states(model, batch):
+    contexts = model.encode(batch)
+    z0 = model.posterior(contexts).mean
+    states = model.solve(batch, contexts, z0, batch.target_times).states
+    decoder = model.state.decoder
+    hidden = silu(states @ decoder.first.weight.T + decoder.first.bias)
+    decoded = (hidden @ decoder.second.weight.T + decoder.second.bias).transpose(0, 1)
+    assert_close(model.forecast(batch, batch.target_times).mean, decoded)
+
+
+def test_one_frame_is_one_step_of_the_classic_method(model, batch):
+    contexts = model.encode(batch)
+    z0 = model.posterior(contexts).mean
+    gate, zero = model.gate(contexts, batch), torch.zeros(batch.objects)
+    bound = model.dynamics.bind(gate, contexts, batch)
+    slope = model.state.derivative(bound, contexts, batch)
+    h = model.config.frame_time
+    k1 = slope(zero, z0)
+    k2 = slope(zero, z0 + h / 2 * k1)
+    k3 = slope(zero, z0 + h / 2 * k2)
+    k4 = slope(zero, z0 + h * k3)
+    solution = model.solve(batch, contexts, z0, torch.ones(5, 1).double())
+    assert_close(solution.states[0], z0 + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+    assert (solution.steps, solution.evaluations) == (1, 4)
+
+
+def test_forecast_reports_its_evaluations_and_contexts(model, batch):
+    found = model.forecast(batch, torch.tensor([[1.0, 2.0]]).double().expand(5, -1))
+    assert found.evaluations == 8
+    assert set(found.contexts) == {"gate", "object_context", "system_context"}
+
+
+def test_loss_is_the_negative_elbo_with_both_information_terms(make, batch):
+    model = paper(make, sample=False, kl=0.3, parameters=0.2, disentangle=0.1, sigma=0.05)
+    losses = model.loss(batch)
+    known = batch.targets_observed
+    wrong = (model.forecast(batch, batch.target_times).mean - batch.targets)[known]
+    contexts = model.encode(batch)
+    posterior = model.posterior(contexts)
+    variance = posterior.log_variance.exp()
+    divergence = 0.5 * (posterior.mean**2 + variance - 1 - posterior.log_variance).sum()
+    likelihood = (wrong**2).sum() / (2 * 0.05**2)
+    elbo = (likelihood + 0.3 * divergence) / known.sum()
+    information = -0.2 * model.parameter_information(batch, contexts)
+    information = information + 0.1 * model.context_information(batch, contexts)
+    # The model minimises this times 2 sigma^2.
+    assert_close(losses.total / (2 * 0.05**2), elbo + information)
+    assert_close(losses.terms["mse"], (wrong**2).mean())
+
+
+def test_terms_other_than_the_reported_error_add_up_to_the_total(model, batch):
+    losses = model.loss(batch)
+    terms = [term for name, term in losses.terms.items() if name != "mse"]
+    assert set(losses.terms) == {"reconstruction", "kl", "parameters", "disentangle", "mse"}
+    assert_close(torch.stack(terms).sum(), losses.total)
+
+
+def test_sampling_draws_a_new_initial_state_each_time(make, batch):
+    drawn, fixed = paper(make), paper(make, sample=False)
+    assert drawn.loss(batch).total != drawn.loss(batch).total
+    assert fixed.loss(batch).total == fixed.loss(batch).total
+
+
+def test_samples_of_a_certain_posterior_are_the_mean(model, batch):
+    torch.nn.init.zeros_(model.initial.log_variance.second.weight)
+    torch.nn.init.constant_(model.initial.log_variance.second.bias, -60.0)
+    found = model.forecast(batch, batch.target_times, samples=2)
+    assert_close(found.samples, found.mean.expand(2, -1, -1, -1))
+
+
+def estimate(critic, pairs: list[tuple[torch.Tensor, torch.Tensor, bool]]) -> torch.Tensor:
+    """The Jensen-Shannon estimate over pairs that are marked as belonging together or not."""
+    scores = [(critic.left(x) @ critic.right(y) / WIDTH**0.5, own) for x, y, own in pairs]
+    positive = [softplus(-score) for score, own in scores if own]
+    negative = [softplus(score) for score, own in scores if not own]
+    return -torch.stack(positive).mean() - torch.stack(negative).mean()
+
+
+def test_parameter_information_tells_each_systems_parameters_from_those_of_others(model, batch):
+    contexts = model.encode(batch)
+    known = torch.nonzero(batch.parameters_known)[:, 0].tolist()
+    pairs = [(contexts.system[s], batch.parameters[r], s == r) for s in known for r in known]
+    assert len(pairs) == 16
+    found = model.parameter_information(batch, contexts)
+    assert_close(found, estimate(model.parameter_critic, pairs))
+
+
+def test_context_information_tells_a_systems_objects_from_those_of_others(model, batch):
+    contexts = model.encode(batch)
+    pairs = [
+        (contexts.system[s], contexts.object[i], s == batch.system[i].item())
+        for s in range(batch.systems)
+        for i in range(batch.objects)
+    ]
+    found = model.context_information(batch, contexts)
+    assert_close(found, estimate(model.context_critic, pairs))
+
+
+def test_parameters_of_systems_that_do_not_know_them_have_no_influence(model, batch):
+    contexts = model.encode(batch)
+    estimate = model.parameter_information(batch, contexts)
+    other = torch.where(batch.parameters_known[:, None], batch.parameters, 5.0)
+    assert_close(model.parameter_information(replace(batch, parameters=other), contexts), estimate)
+    spoilt = replace(contexts, system=contexts.system.clone())
+    spoilt.system[~batch.parameters_known] = 3.0
+    assert_close(model.parameter_information(batch, spoilt), estimate)
+
+
+def test_batch_without_known_parameters_has_a_finite_loss(model, batch):
+    none = torch.zeros(5, dtype=torch.bool)
+    losses = model.loss(replace(batch, parameters_known=none))
+    losses.total.backward()
+    assert losses.terms["parameters"] == 0
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
+
+
+def test_descending_the_parameter_term_raises_the_information(make, batch):
+    model = paper(make, parameters=1.0)
+    before = model.parameter_information(batch, model.encode(batch)).item()
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(20):
+        optimiser.zero_grad()
+        model.loss(batch).terms["parameters"].backward()
+        optimiser.step()
+    after = model.parameter_information(batch, model.encode(batch)).item()
+    assert after > before + 0.1
+
+
+def test_adversary_raises_its_estimate_and_the_rest_of_the_model_lowers_it(make, batch):
+    model = paper(make, disentangle=1.0)
+    adversary = list(model.adversary())
+    against = {id(p) for p in adversary}
+    rest = [p for p in model.parameters() if id(p) not in against]
+
+    def information() -> float:
+        return model.context_information(batch, model.encode(batch)).item()
+
+    start = information()
+    assert start == pytest.approx(-2 * math.log(2), abs=0.05)
+    ascent = torch.optim.Adam(adversary, lr=0.01, eps=1e-12, maximize=True)
+    for _ in range(30):
+        ascent.zero_grad()
+        model.loss(batch).total.backward()
+        ascent.step()
+    risen = information()
+    assert risen > start + 0.05
+    descent = torch.optim.Adam(rest, lr=0.003)
+    for _ in range(10):
+        descent.zero_grad()
+        model.loss(batch).terms["disentangle"].backward()
+        descent.step()
+    assert information() < risen - 0.01
+
+
+def test_disentangling_is_felt_by_both_encoders(model, batch):
+    term = model.loss(batch).terms["disentangle"]
+    weights = [model.object_encoder.summary.weight, model.system_encoder.summary.weight]
+    assert all(slope.any() for slope in torch.autograd.grad(term, weights))
+
+
+def test_parameters_are_felt_by_the_system_encoder_alone(model, batch):
+    term = model.loss(batch).terms["parameters"]
+    weights = [model.system_encoder.summary.weight, model.object_encoder.summary.weight]
+    own, other = torch.autograd.grad(term, weights, allow_unused=True)
+    assert own.any() and other is None
+
+
+def test_adversary_sees_nothing_but_its_own_term(model, batch):
+    losses = model.loss(batch)
+    others = losses.total - losses.terms["disentangle"]
+    slopes = torch.autograd.grad(others, list(model.adversary()), allow_unused=True)
+    assert all(slope is None or not slope.any() for slope in slopes)
+
+
+def test_recomputing_changes_neither_loss_nor_gradients(make, batch):
+    kept, recomputed = make(), make(solver={"recompute": True})
+    recomputed.load_state_dict(kept.state_dict())
+    losses = []
+    for model in (kept, recomputed):
+        torch.manual_seed(3)
+        losses.append(model.loss(batch).total)
+        losses[-1].backward()
+    assert torch.equal(*losses)
+    for one, two in zip(kept.parameters(), recomputed.parameters(), strict=True):
+        assert_close(one.grad, two.grad, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("method", ["euler", "midpoint", "dopri5"])
+def test_other_solvers_come_to_the_same_forecast(make, batch, method):
+    fine = make(solver={"step": 0.01})
+    other = make(solver={"method": method, "step": 1e-3, "rtol": 1e-7, "atol": 1e-7})
+    with torch.no_grad():
+        expected = fine.forecast(batch, batch.target_times).mean
+        assert_close(other.forecast(batch, batch.target_times).mean, expected, atol=2e-3, rtol=0)
+
+
+def test_system_without_edges_can_be_forecast_and_learned_from(make):
+    data = uneven(edges=np.zeros((5, 4, 4)))
+    normaliser = Normaliser.fit(data)
+    windows = Windows(data, normaliser, CONDITION, HORIZON)
+    lonely = windows.batch(np.arange(5), np.zeros(5, int)).to(dtype=torch.float64)
+    model = make(like=normaliser)
+    loss = model.loss(lonely).total
+    loss.backward()
+    assert torch.isfinite(loss)
+    assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
+
+
+def test_objects_without_edges_do_not_influence_each_other_unless_through_the_system(make, batch):
+    """With no edges and a gate that sees u alone, a forecast is a function of one object."""
+    none = np.zeros(0, np.int32)
+    alone = Graph.from_edges(none, none, np.zeros((0, 2)), batch.objects, dtype=torch.float64)
+    nodes = len(batch.history.node_object)
+    silent = Graph.from_edges(none, none, np.zeros((0, 2)), nodes, dtype=torch.float64)
+    history = replace(batch.history, graph=silent, temporal=torch.zeros(0, dtype=torch.bool))
+    apart = replace(batch, graph=alone, history=history)
+    states = apart.states.clone()
+    states[0] += 1.0
+    changed = replace(apart, states=states)
+    for gate, others_stay in (("object", True), ("full", False)):
+        model = make(gate=gate)
+        with torch.no_grad():
+            before = model.forecast(apart, apart.target_times).mean
+            after = model.forecast(changed, apart.target_times).mean
+        assert not torch.equal(before[0], after[0])
+        assert torch.equal(before[1:4], after[1:4]) == others_stay
+        assert torch.equal(before[4:], after[4:])

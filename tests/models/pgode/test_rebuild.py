@@ -1,0 +1,94 @@
+"""Graphs by distance that follow the forecast."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from tests.data.test_molecules import ATOMS, molecule
+from torch.testing import assert_close
+
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
+from pgode.data.molecules import Preparation, prepare
+from pgode.models import build_model, model_config
+from pgode.models.pgode.rebuild import Rebuild
+from pgode.ode import Solution
+from pgode.runtime.errors import InputError
+
+CONDITION, HORIZON, UPDATE = 4, 7, 3
+
+
+@pytest.fixture(scope="module")
+def data():
+    stream = np.random.default_rng(2)
+    start = stream.normal(0, 0.25, (3, 1, len(ATOMS), 3))
+    moves = start + np.cumsum(stream.normal(0, 0.04, (3, 12, len(ATOMS), 3)), 1)
+    clock = np.arange(12) * 0.2
+    return prepare(moves, clock, molecule(), Preparation(cutoff=0.45, update=UPDATE), {})
+
+
+@pytest.fixture(scope="module")
+def normaliser(data):
+    return Normaliser.fit(data)
+
+
+@pytest.fixture(scope="module")
+def batch(data, normaliser):
+    windows = Windows(data, normaliser, CONDITION, HORIZON)
+    return windows.batch(np.arange(3), np.zeros(3, int)).to(dtype=torch.float64)
+
+
+def model(normaliser, **settings):
+    torch.manual_seed(0)
+    config = model_config("pgode", {"width": 8, "prototypes": 3, **settings})
+    return build_model("pgode", config, normaliser).double()
+
+
+def test_looking_up_the_observed_positions_gives_the_datas_own_graph(data, normaliser):
+    windows = Windows(data, normaliser, CONDITION, HORIZON)
+    starts = np.full(3, 2 * UPDATE - CONDITION + 1)  # so that a graph begins at the last frame
+    batch = windows.batch(np.arange(3), starts).to(dtype=torch.float64)
+    made = Rebuild(normaliser).graph(batch.states[:, -1], batch)
+    assert_close(made.offsets, batch.graph.offsets)
+    assert_close(made.senders, batch.graph.senders)
+    assert_close(made.attributes, batch.graph.attributes, rtol=1e-5, atol=1e-5)
+
+
+def test_each_output_comes_from_the_piece_its_time_lies_in(normaliser, batch):
+    """A state that only counts time and pieces: outputs must not notice the cuts."""
+    rebuild, seen = Rebuild(normaliser), []
+
+    def piece(given, initial, times):
+        seen.append(given.graph)
+        states = initial[None] + times.T[:, given.system, None]
+        return Solution(states, "ok", 1, 1)
+
+    uneven = torch.tensor([[0.0, 1, 3, 3.5, 8], [0.5, 2, 2.5, 7, 7.5], [3, 6, 6, 6.1, 9]]).double()
+    zero = torch.zeros(batch.objects, 1).double()
+    found = rebuild.solve(piece, lambda state: batch.states[:, 0], zero, batch, uneven)
+    assert_close(found.states[:, :, 0], uneven.T[:, batch.system])
+    assert found.evaluations == 3 and len(seen) == 3 and seen[0] is batch.graph
+    assert seen[1] is not batch.graph
+
+
+def test_before_the_first_look_up_nothing_differs_and_after_it_something_does(normaliser, batch):
+    times = torch.arange(1.0, HORIZON + 1).double().expand(3, -1)
+    with torch.no_grad():
+        held = model(normaliser).forecast(batch, times).mean
+        rebuilt = model(normaliser, rebuild=True).forecast(batch, times).mean
+    assert_close(held[:, :UPDATE], rebuilt[:, :UPDATE])
+    # Untrained changes are small, but float64 tells them from none.
+    assert (held[:, UPDATE:] - rebuilt[:, UPDATE:]).abs().max() > 1e-9
+
+
+def test_gradients_reach_every_parameter_through_the_pieces(normaliser, batch):
+    trained = model(normaliser, rebuild=True)
+    trained.loss(batch).total.backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in trained.parameters())
+
+
+def test_graphs_that_do_not_follow_from_distances_cannot_be_rebuilt(normaliser):
+    plain = replace(normaliser, graph_rule=None)
+    with pytest.raises(InputError, match=r"model\.rebuild needs graphs that follow from distances"):
+        model(plain, rebuild=True)

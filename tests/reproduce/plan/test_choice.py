@@ -1,0 +1,227 @@
+"""Which trials an experiment needs, and what makes two of them the same."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from pgode.models import MODELS, model_config
+from pgode.models.registry import ABOUT
+from pgode.reproduce.plan.budgets import BUDGETS, RATES
+from pgode.reproduce.plan.choice import (
+    Choice,
+    Entry,
+    chosen_rate,
+    entries,
+    find_experiment,
+    narrowed,
+    trials,
+    tuning,
+)
+from pgode.reproduce.plan.trials import Trial, result_file
+from pgode.reproduce.tables.catalogue import EXPERIMENTS
+from pgode.reproduce.tables.published import published_tables
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import write_json
+
+TABLE1 = EXPERIMENTS["table1"]
+SMOKE = Choice("smoke")
+
+
+def tune(entry: Entry, root: Path, errors: tuple[float | None, ...]) -> None:
+    for trial, error in zip(tuning(entry, SMOKE), errors, strict=True):
+        write_json(result_file(trial, root), {"trial": asdict(trial), "validation": error})
+
+
+def first(experiment, label: str) -> Entry:
+    return next(entry for entry in entries(experiment) if entry.row.label == label)
+
+
+def test_every_model_of_every_row_is_registered_and_described():
+    used = {row.model for experiment in EXPERIMENTS.values() for row in experiment.rows}
+    assert used <= set(MODELS)
+    assert set(ABOUT) == set(MODELS)
+
+
+def test_the_settings_of_every_row_are_those_of_its_model():
+    for experiment in EXPERIMENTS.values():
+        for row in experiment.rows:
+            config = Trial("5awl", "quick", row.model, row.preset, row.settings).config(1)
+            made = model_config(config.name, config.model).model_dump()
+            assert {f"model.{key}": value for key, value in made.items()}.items() >= {*row.settings}
+
+
+def test_every_learned_model_is_in_the_table_of_training_cost():
+    costed = {row.model for row in EXPERIMENTS["table15"].rows}
+    assert costed == set(MODELS) - {"last-value", "constant-velocity", "mean-value"}
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in EXPERIMENTS if n.startswith("table") and not n.endswith("-raw")]
+)
+def test_rows_and_columns_of_a_table_are_those_of_the_paper(name):
+    experiment = EXPERIMENTS[name]
+    table = published_tables()[experiment.published or name]
+    ours = {row.published for row in experiment.rows}
+    printed = {cell.row for cell in table.cells if cell.dataset in experiment.datasets}
+    assert printed <= ours
+    if experiment.kind == "errors":
+        mine = {
+            (split, horizon, variable)
+            for split in experiment.splits
+            for horizon in experiment.horizons
+            for variable in experiment.variables
+        }
+        theirs = {
+            (cell.split, cell.horizon, cell.variable)
+            for cell in table.cells
+            if cell.dataset in experiment.datasets
+        }
+        assert mine == theirs
+
+
+def test_trials_that_differ_in_anything_have_different_files():
+    one = Trial("springs", "quick", "lstm")
+    others = [
+        replace(one, dataset="charged"),
+        replace(one, budget="paper"),
+        replace(one, model="gru"),
+        replace(one, settings=(("model.width", 8),)),
+        replace(one, epochs=11),
+        replace(one, rate=3e-4),
+        replace(one, seed=1),
+        replace(one, condition=6),
+        replace(one, horizon=12),
+        replace(one, systems=10),
+    ]
+    assert len({trial.key for trial in (one, *others)}) == len(others) + 1
+
+
+@pytest.mark.parametrize(
+    "trial, key",
+    [
+        (Trial("springs", "quick", "lstm"), "springs-lstm-656cf001"),
+        (
+            Trial(
+                *("charged", "paper", "pgode", "paper", (("model.gate", "system"),)),
+                epochs=60,
+                rate=3e-3,
+                seed=2,
+            ),
+            "charged-pgode-cbae487d",
+        ),
+        (
+            Trial("springs", "smoke", "gru", epochs=1, rate=3e-4, horizon=12, systems=6),
+            "springs-gru-bd0b98c5",
+        ),
+    ],
+)
+def test_finished_results_stay_those_of_their_trials(trial, key):
+    assert trial.key == key  # as computed by versions whose results people keep
+
+
+def test_a_trial_survives_json():
+    trial = Trial("springs", "quick", "pgode", "paper", (("model.prototypes", 3),), seed=2)
+    again = Trial.from_json({**asdict(trial), "settings": [["model.prototypes", 3]]})
+    assert again == trial
+    assert again.key == trial.key
+
+
+def test_every_model_is_trained_on_the_same_windows_steps_and_optimiser():
+    configs = [
+        Trial("springs", "quick", row.model, row.preset, row.settings).config(1)
+        for row in TABLE1.rows
+    ]
+    assert len({config.training.model_dump_json() for config in configs}) == 1
+    assert len({config.window.model_dump_json() for config in configs}) == 1
+
+
+def test_the_learning_rate_is_that_of_the_lowest_validation_error(tmp_path):
+    entry = first(TABLE1, "LSTM")
+    assert chosen_rate(entry, SMOKE, tmp_path) is None
+    assert trials(entry, TABLE1, SMOKE, tmp_path) is None
+    tune(entry, tmp_path, (0.3, 0.1, 0.2))
+    assert chosen_rate(entry, SMOKE, tmp_path) == RATES[1]
+    tune(entry, tmp_path, (0.3, None, 0.2))  # diverged with the middle one
+    assert chosen_rate(entry, SMOKE, tmp_path) == RATES[2]
+    found = trials(entry, TABLE1, SMOKE, tmp_path)
+    assert found is not None
+    assert [trial.rate for trial in found[36]] == [RATES[2]]
+
+
+def test_a_variant_has_the_learning_rate_of_its_model():
+    table3 = EXPERIMENTS["table3"]
+    plain, variant = first(table3, "PGODE, `paper` preset"), first(table3, "PGODE w/o O")
+    assert tuning(plain, SMOKE) == tuning(variant, SMOKE)
+
+
+def test_one_model_serves_all_horizons_unless_there_is_one_for_each(tmp_path):
+    entry = first(TABLE1, "LSTM")
+    tune(entry, tmp_path, (0.3, 0.1, 0.2))
+    assert list(trials(entry, TABLE1, SMOKE, tmp_path) or {}) == [36]
+    each = Choice("smoke", per_length=True, seeds=2)
+    found = trials(entry, TABLE1, each, tmp_path) or {}
+    assert {length: len(group) for length, group in found.items()} == {12: 2, 24: 2, 36: 2}
+    assert [trial.seed for trial in found[24]] == [0, 1]
+
+
+def test_figures_vary_what_their_axis_names(tmp_path):
+    prototypes = EXPERIMENTS["figure4-prototypes"]
+    for entry in entries(prototypes):
+        tune(entry, tmp_path, (0.3, 0.1, 0.2))
+    found = [
+        (trials(entry, prototypes, SMOKE, tmp_path) or {})[36][0] for entry in entries(prototypes)
+    ]
+    assert [dict(t.settings).get("model.prototypes", 5) for t in found[:5]] == [2, 3, 4, 5, 6]
+    condition = EXPERIMENTS["figure4-condition"]
+    for entry in entries(condition):
+        tune(entry, tmp_path, (0.3, 0.1, 0.2))
+    found = [
+        (trials(entry, condition, SMOKE, tmp_path) or {})[36][0] for entry in entries(condition)
+    ]
+    assert [trial.condition for trial in found[:5]] == [3, 6, 9, 12, 15]
+
+
+def test_five_prototypes_are_the_same_trial_as_none_named(tmp_path):
+    prototypes = EXPERIMENTS["figure4-prototypes"]
+    plain = first(TABLE1, "PGODE, `paper` preset")
+    five = next(entry for entry in entries(prototypes) if entry.place == 5)
+    tune(plain, tmp_path, (0.3, 0.1, 0.2))
+    ours, theirs = (
+        trials(entry, each, SMOKE, tmp_path)
+        for entry, each in ((five, prototypes), (plain, TABLE1))
+    )
+    assert ours is not None and theirs is not None
+    assert ours[36] == theirs[36]
+
+
+def test_a_choice_narrows_rows_and_data_sets():
+    small = narrowed(TABLE1, Choice("quick", ("springs",), ("pgode", "hope")))
+    assert small.datasets == ("springs",)
+    assert {row.model for row in small.rows} == {"pgode", "hope"}
+    assert len(narrowed(TABLE1, Choice(preset="default")).rows) == len(TABLE1.rows) - 1
+
+
+@pytest.mark.parametrize(
+    "choice, words",
+    [
+        (Choice(datasets=("spring",)), 'Did you mean "springs"'),
+        (Choice(models=("pgodee",)), 'Did you mean "pgode"'),
+        (Choice(models=("nri",)), "which table1 does not have"),
+        (Choice(budget="fast"), "smoke, quick, paper"),
+        (Choice(seeds=0), "--seeds is 0"),
+    ],
+)
+def test_a_choice_that_names_what_is_not_there_is_refused(choice, words):
+    with pytest.raises(InputError, match=words):
+        narrowed(TABLE1, choice)
+
+
+def test_an_unknown_experiment_is_refused_with_a_suggestion():
+    with pytest.raises(InputError, match='Did you mean "table12"'):
+        find_experiment("tabel12")
+
+
+def test_the_paper_budget_is_the_papers_size():
+    assert BUDGETS["paper"].counts == {"train": 1000, "val": 200, "test": 200, "ood": 200}
+    assert BUDGETS["paper"].seeds == 3

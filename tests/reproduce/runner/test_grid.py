@@ -1,0 +1,177 @@
+"""The grid as a user runs it: small real trainings, stopped and started again, also on Ray."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from pgode.cli.app import run_command
+from pgode.reproduce.plan.trials import Trial, read_result, run_folder, run_trial
+
+OPTIONS = ["--datasets", "springs", "--models", "lstm", "--budget", "smoke"]
+TINY = Trial("springs", "smoke", "gru", settings=(("model.width", 8),), epochs=2, horizon=12)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A grid of one row, filled on two local processes."""
+    root = tmp_path_factory.mktemp("grid")
+    assert run_command(["reproduce", "table1", *OPTIONS, "--jobs", "2", "-o", str(root)]) == 0
+    return root
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+def numbers(root: Path, trial: Trial) -> object:
+    found = read_result(trial, root)
+    assert found is not None
+    return found["mse"], found["validation"]
+
+
+def test_a_table_has_our_number_beside_the_papers(folder):
+    content = json.loads((folder / "table1.json").read_text())
+    lstm = next(row for row in content["rows"] if row["label"] == "LSTM")
+    first = lstm["cells"][0]
+    assert content["cells"][0] == ["test", 12, "q"]
+    assert first["published"] == pytest.approx(0.287e-2)
+    result = next(
+        found
+        for path in (folder / "results").glob("springs-lstm-*.json")
+        if "mse" in (found := json.loads(path.read_text()))
+    )
+    assert first["ours"] == result["mse"]["test"]["12"]["q"]
+    assert lstm["learning_rate"] == result["trial"]["rate"]
+    labels = [row["label"] for row in content["rows"]]
+    assert labels == ["LSTM", "last value", "constant velocity"]
+
+
+def test_tables_are_written_as_markdown_and_html(folder):
+    text = (folder / "table1.md").read_text()
+    assert "| LSTM |" in text
+    assert "(0.287) ▲" in text  # a dozen systems and one epoch are worse than the paper
+    page = (folder / "table1.html").read_text()
+    assert page.count("<tr>") == 4
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_a_filled_grid_is_not_run_again(folder, capsys):
+    before = {path: path.stat().st_mtime_ns for path in (folder / "results").iterdir()}
+    assert run_command(["reproduce", "table1", *OPTIONS, "-o", str(folder)]) == 0
+    assert {path: path.stat().st_mtime_ns for path in (folder / "results").iterdir()} == before
+    assert "done:" not in capsys.readouterr().out
+
+
+def test_show_trains_nothing(tmp_path, capsys):
+    assert run_command(["reproduce", "table1", "--show", "-o", str(tmp_path)]) == 0
+    assert not (tmp_path / "runs").exists()
+    assert "(0.035)" in capsys.readouterr().out
+
+
+def test_list_names_every_experiment(capsys):
+    assert run_command(["reproduce", "--list"]) == 0
+    out = capsys.readouterr().out
+    assert "table15" in out
+    assert "figure4-prototypes" in out
+
+
+def test_a_worker_that_is_stopped_ends_with_the_same_numbers(tmp_path):
+    trial = replace(TINY, epochs=60)
+    torch.set_num_threads(1)
+    run_trial(trial, tmp_path / "whole", 1)
+    root = tmp_path / "stopped"
+    (root / "trials").mkdir(parents=True)
+    description = root / "trials" / "one.json"
+    description.write_text(json.dumps(asdict(trial)))
+    words = [sys.executable, "-m", "pgode.reproduce.runner.worker", root, description, "1"]
+    log = run_folder(trial, root) / "metrics.jsonl"
+    with subprocess.Popen(words) as process:
+        while process.poll() is None and not log.exists():
+            time.sleep(0.005)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 3
+    assert read_result(trial, root) is None
+    assert subprocess.run(words, check=False).returncode == 0
+    assert numbers(root, trial) == numbers(tmp_path / "whole", trial)
+
+
+def test_a_grid_that_is_killed_leaves_no_worker_behind_and_goes_on(tmp_path):
+    words = [sys.executable, "-m", "pgode.cli", "reproduce", "table1", *OPTIONS]
+    words += ["--jobs", "1", "-o", str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+        while process.poll() is None and not list((tmp_path / "logs").glob("*.txt")):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 60
+    while _workers(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not _workers(tmp_path)
+    assert run_command(["reproduce", "table1", *OPTIONS, "-o", str(tmp_path)]) == 0
+    assert len(list((tmp_path / "results").iterdir())) == 4
+
+
+def _workers(root: Path) -> list[int]:
+    """Processes that work for this grid."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"pgode.reproduce.runner.worker" in words and os.fsencode(root) in words:
+            found.append(int(entry.name))
+    return found
+
+
+def test_a_trial_that_fails_is_reported(tmp_path, capsys):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "springs-12.nc").write_bytes(b"not a data file")
+    words = ["reproduce", "table1", *OPTIONS, "-o", str(tmp_path)]
+    assert run_command(words) == 1
+    out = capsys.readouterr().out
+    assert "failed: springs lstm rate 0.0003" in out
+    assert "springs-12.nc" in out
+
+
+def test_the_grid_runs_on_two_ray_workers(tmp_path, folder):
+    words = [sys.executable, "-m", "pgode.cli", "reproduce", "table1", *OPTIONS]
+    words += ["--engine", "ray", "--jobs", "2", "-o", str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    ours = sorted(path.name for path in (tmp_path / "results").iterdir())
+    assert ours == sorted(path.name for path in (folder / "results").iterdir())
+    for name in ours:
+        here, there = (
+            json.loads((each / "results" / name).read_text()) for each in (tmp_path, folder)
+        )
+        assert here["validation"] == pytest.approx(there["validation"], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    "words, expected",
+    [
+        (["table99"], "there is no table or figure"),
+        (["table1", "--jobs", "0"], "--jobs is 0"),
+        (["table1", "--engine", "slurm"], "local, ray"),
+        (["table1", "--budget", "big"], "smoke, quick, paper"),
+        (["table1", "--models", "hoppe"], 'Did you mean "hope"'),
+        (["table9", "--datasets", "springs"], "springs-30"),
+        (["table1", "--preset", "best"], "default, paper"),
+    ],
+)
+def test_bad_choices_are_one_paragraph_and_exit_code_2(words, expected, tmp_path, capsys):
+    assert run_command(["reproduce", *words, "-o", str(tmp_path / "new")]) == 2
+    assert expected in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
