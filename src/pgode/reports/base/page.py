@@ -1,0 +1,78 @@
+"""The shell of every page: one file with its style, scripts and data, which needs no network."""
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from importlib.resources import files
+from string import Template
+
+NO_DATA = '{"systems":[]}'
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of a page; `key` is its anchor. One without content is left out."""
+
+    key: str
+    title: str
+    content: str
+
+
+def render_page(
+    title: str,
+    kind: str,
+    sections: Sequence[Section],
+    *,
+    scripts: Sequence[str] | None = None,
+    data: str = NO_DATA,
+) -> str:
+    """The text of one HTML file. `kind` says above the title what page it is.
+
+    `scripts` run in their order (the script of tool tips if not given); `data` is JSON that they
+    read, with `<` escaped.
+    """
+    shown = [section for section in sections if section.content]
+    scripts = [asset("report.js")] if scripts is None else scripts
+    return Template(asset("report.html")).substitute(
+        title=escape(title),
+        kind=escape(kind),
+        policy=_policy(scripts),
+        style=asset("report.css"),
+        links="".join(f'<a href="#{each.key}">{escape(each.title)}</a>' for each in shown),
+        body="".join(map(_section, shown)),
+        first=shown[0].key if shown else "",
+        data=data,
+        script="</script>\n<script>".join(scripts),
+    )
+
+
+@cache
+def asset(name: str) -> str:
+    """A file of `pgode/reports/assets`."""
+    return (files("pgode.reports") / "assets" / name).read_text(encoding="utf-8")
+
+
+def folded(title: str, content: str, *, opened: bool = False) -> str:
+    """A part that unfolds when its title is clicked."""
+    state = " open" if opened else ""
+    return f"<details{state}><summary>{escape(title)}</summary>{content}</details>"
+
+
+def _section(section: Section) -> str:
+    return (
+        f'<section id="{section.key}" aria-labelledby="{section.key}-title">'
+        f'<h2 id="{section.key}-title">{escape(section.title)}</h2>{section.content}</section>'
+    )
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """A content security policy: nothing is fetched, and no script runs but our own.
+
+    Escaping is the first guard against names that are markup; this is the second.
+    """
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts]
+    allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}"

@@ -1,0 +1,52 @@
+"""Checking names and numbers that a user gave: errors say what there is and what may be meant."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from difflib import get_close_matches
+from operator import index
+from typing import SupportsIndex
+
+from pgode.runtime.errors import InputError
+
+
+def closest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The most similar of `names`, in either case of letters; None if none is similar."""
+    found = {each.lower(): each for each in names}
+    close = get_close_matches(str(name).lower(), found, n=1, cutoff=cutoff)
+    return found[close[0]] if close else None
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A sentence that suggests the most similar name; empty if there is none."""
+    close = closest(name, names)
+    return f'Did you mean "{close}"?' if close else ""
+
+
+def one_of(what: str, name: str, names: Iterable[str], fix: str = "Choose one of these.") -> str:
+    """Return `name` if it is one of `names`; otherwise raise an error that lists them.
+
+    `what` says what is named ("model", "integrator"); `fix` is the last sentence where no similar
+    name can be suggested.
+    """
+    names = tuple(names)
+    if name in names:
+        return name
+    raise InputError(
+        f'there is no {what} "{name}". Expected one of {", ".join(names)}. '
+        f"{did_you_mean(name, names) or fix}"
+    )
+
+
+def check_int(option: str, value: object, least: int, most: int | None = None) -> int:
+    """Return `value` if it is a whole number from `least` to `most`; otherwise raise an error."""
+    number = None
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+        with suppress(TypeError):  # An array has the method, but only one of a single integer.
+            number = index(value)
+    if number is not None and number >= least and (most is None or number <= most):
+        return number
+    limits = f"at least {least}" if most is None else f"{least} to {most}"
+    raise InputError(
+        f"{option} is {value!r}. Expected a whole number, {limits}. Give for instance "
+        f"{option}={least}."
+    )
