@@ -11,8 +11,7 @@ from torch.testing import assert_close
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
-from pgode.nn.attention import AttentionEncoder, node_times, observations
-from pgode.nn.integrate import FRAME_TIME
+from pgode.nn.attention import TIME_SCALE, AttentionEncoder, node_times, observations
 from pgode.nn.time_embedding import time_embedding
 
 WIDTH = 6
@@ -36,7 +35,7 @@ def encoder(layers: int = 2) -> AttentionEncoder:
 
 
 def timed(mix, h: torch.Tensor, time: torch.Tensor) -> torch.Tensor:
-    mixed = mix.weight @ torch.cat([h, FRAME_TIME * time.reshape(1)]) + mix.bias
+    mixed = mix.weight @ torch.cat([h, TIME_SCALE * time.reshape(1)]) + mix.bias
     return silu(mixed) + time_embedding(time.reshape(1), WIDTH)[0]
 
 

@@ -9,12 +9,8 @@ from torch import Tensor
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import (
-    Forecast,
-    Forecaster,
-    ModelConfig,
-    last_observed,
-)
+from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
+from pgode.nn.frames import last_observed
 
 
 class NaiveConfig(ModelConfig):

@@ -6,8 +6,10 @@ from torch import Tensor, nn
 
 from pgode.batches.temporal_graph import History
 from pgode.batches.windows import Batch
-from pgode.nn.integrate import FRAME_TIME
 from pgode.nn.time_embedding import time_embedding
+
+TIME_SCALE = 0.1
+"""Times count frames; this brings a condition of ten or so to the size of the states."""
 
 
 class AttentionEncoder(nn.Module):
@@ -118,7 +120,7 @@ def timed(
     mix: nn.Linear, h: Float[Tensor, "nodes width"], times: Float[Tensor, " nodes"]
 ) -> Float[Tensor, "nodes width"]:
     """silu(W [h, t]) + TE(t); inside W, time runs in the units of the ODEs."""
-    mixed = mix(torch.cat([h, FRAME_TIME * times.unsqueeze(1)], dim=1))
+    mixed = mix(torch.cat([h, TIME_SCALE * times.unsqueeze(1)], dim=1))
     return nn.functional.silu(mixed) + time_embedding(times, h.shape[1])
 
 

@@ -66,3 +66,17 @@ def between_frames(
     share = (when - below).unsqueeze(2)
     index = below.unsqueeze(2).expand(-1, -1, rollout.shape[2])
     return torch.lerp(rollout.gather(1, index), rollout.gather(1, index + 1), share)
+
+
+def last_observed(
+    batch: Batch,
+) -> tuple[Float[Tensor, "objects features"], Float[Tensor, "objects features"]]:
+    """Each feature's last observed value, and its time (frames, at most 0); 0 if never seen."""
+    frames = batch.states.shape[1]
+    order = torch.arange(1, frames + 1, device=batch.states.device)
+    place = (batch.observed * order[None, :, None]).amax(1)
+    index = (place - 1).clamp(min=0)
+    value = batch.states.gather(1, index.unsqueeze(1)).squeeze(1)
+    when = batch.times[batch.system].gather(1, index)
+    seen = place > 0
+    return torch.where(seen, value, 0), torch.where(seen, when, 0)

@@ -7,9 +7,6 @@ from torch import Tensor
 from pgode.batches.windows import Batch
 from pgode.ode import Derivative, Solution, SolverConfig, solve
 
-FRAME_TIME = 0.1
-"""ODE time that one frame takes, unless a model has its own."""
-
 
 def integrate(
     derivative: Derivative,
@@ -17,9 +14,8 @@ def integrate(
     batch: Batch,
     times: Float[Tensor, "systems outputs"],
     solver: SolverConfig,
-    frame_time: float = FRAME_TIME,
 ) -> Solution:
     """Every object from the end of the condition (time 0) to its system's `times`, in frames."""
-    when = (times * frame_time)[batch.system]
+    when = (times * solver.frame_time)[batch.system]
     start = torch.zeros_like(when[:, 0])
     return solve(derivative, initial, start, when, solver, batch.numbers[batch.system])

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from jaxtyping import Float
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from torch import Tensor
 
 from pgode.runtime.errors import InputError
+from pgode.runtime.settings import Settings
 
 Derivative: TypeAlias = Callable[
     [Float[Tensor, " rows"], Float[Tensor, "rows width"]], Float[Tensor, "rows width"]
@@ -26,26 +27,31 @@ estimate of fehlberg2 is a loose one: its errors can be hundreds of times its to
 METHODS = (*STAGES, *ADAPTIVE)
 
 
-class SolverConfig(BaseModel):
-    """How to integrate dz/dt.
+class SolverConfig(Settings):
+    """How to integrate dz/dt."""
 
-    method: one of `METHODS`.
-    step: the largest fixed step, in model time (one frame is 0.1). A longer interval between two
-        output times is cut into equal steps.
-    rtol, atol: tolerances of the adaptive methods, held by every row on its own.
-    max_evaluations: how often one solve may evaluate the derivative before it is stopped.
-    recompute: keep only the states at the output times, and go through each interval again in the
-        backward pass: saves memory for about half more time.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    method: str = "rk4"
-    step: float = Field(default=0.1, gt=0, allow_inf_nan=False)
-    rtol: float = Field(default=1e-5, gt=0, allow_inf_nan=False)
-    atol: float = Field(default=1e-6, gt=0, allow_inf_nan=False)
-    max_evaluations: int = Field(default=10_000, gt=0)
-    recompute: bool = False
+    method: str = Field("rk4", description="one of `METHODS`")
+    frame_time: float = Field(
+        0.1, gt=0, allow_inf_nan=False, description="model time that one frame takes"
+    )
+    step: float = Field(
+        0.1,
+        gt=0,
+        allow_inf_nan=False,
+        description="largest fixed step in model time; longer intervals are cut into equal steps",
+    )
+    rtol: float = Field(
+        1e-5, gt=0, allow_inf_nan=False, description="relative tolerance of adaptive methods"
+    )
+    atol: float = Field(
+        1e-6, gt=0, allow_inf_nan=False, description="absolute tolerance of adaptive methods"
+    )
+    max_evaluations: int = Field(
+        10_000, gt=0, description="evaluations of the derivative before a solve is stopped"
+    )
+    recompute: bool = Field(
+        False, description="keep output states only and recompute each interval: saves memory"
+    )
 
 
 def check_method(method: str) -> None:

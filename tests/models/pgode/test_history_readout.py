@@ -13,8 +13,8 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.molecules import Preparation, prepare
 from pgode.data.molecules import superposed as superposed_molecule
-from pgode.models.forecaster import last_observed
 from pgode.models.pgode.history_readout import AGES, Recall, superposed
+from pgode.nn.frames import last_observed
 
 WIDTH = 6
 

@@ -10,8 +10,8 @@ from torch.testing import assert_close
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
-from pgode.models.forecaster import last_observed
 from pgode.models.pgode.state import Kinematic, Latent
+from pgode.nn.frames import last_observed
 
 V, Q, MASS = [0, 4], [1, 3], 2
 

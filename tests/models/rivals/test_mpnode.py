@@ -9,8 +9,8 @@ from torch.testing import assert_close
 
 from pgode.batches.graph import Graph
 from pgode.models import model_config
-from pgode.models.forecaster import last_observed
 from pgode.models.rivals.mpnode import mean_of_neighbours
+from pgode.nn.frames import last_observed
 from pgode.runtime.errors import InputError
 
 FEATURES, MESSAGE = 5, 3

@@ -8,7 +8,7 @@ from torch.distributions import Normal, kl_divergence
 from torch.testing import assert_close
 
 from pgode.models import model_config
-from pgode.models.forecaster import last_observed
+from pgode.nn.frames import last_observed
 from pgode.runtime.errors import InputError
 
 

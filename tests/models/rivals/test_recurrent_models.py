@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from pgode.models.forecaster import last_observed
+from pgode.nn.frames import last_observed
 
 
 @pytest.fixture(params=["lstm", "gru"])

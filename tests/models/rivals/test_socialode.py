@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
-from pgode.models.forecaster import last_observed
+from pgode.nn.frames import last_observed
 
 Q = [1, 3]
 

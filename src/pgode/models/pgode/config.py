@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from pgode.models.forecaster import LatentConfig
+from pgode.models.latent import LatentConfig
 from pgode.nn.gaussian import NARROW
 from pgode.ode import SolverConfig
 
@@ -67,7 +67,6 @@ class PGODEConfig(LatentConfig):
     )
     parameters: float = Field(10.0, ge=0, description="weight of L_sys, I(g; xi) maximised")
     disentangle: float = Field(0.01, ge=0, description="weight of L_dis, I(g; u) minimised")
-    frame_time: float = Field(0.1, gt=0, description="ODE time that one frame takes")
     solver: SolverConfig = SolverConfig()
 
     @model_validator(mode="after")

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import Forecast, Forecaster, Losses, variational_losses
+from pgode.models.forecaster import Forecast, Forecaster, Losses
+from pgode.models.latent import variational_losses
 from pgode.models.pgode.config import PRESETS, PGODEConfig
 from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate
@@ -58,11 +59,13 @@ class PGODE(Forecaster):
         config = self.config
         contexts = self.encode(batch)
         posterior = self.posterior(contexts)
-        solution = self.solve(batch, contexts, posterior.start(config.sample), batch.target_times)
-        terms = variational_losses(
-            batch, self.state.decode(solution.states, batch), posterior, config
+        solution = self.solve(
+            batch, contexts, posterior.start(config.objective.sample), batch.target_times
         )
-        unit, error = 2 * config.sigma**2, terms["reconstruction"]
+        terms = variational_losses(
+            batch, self.state.decode(solution.states, batch), posterior, config.objective
+        )
+        unit, error = config.objective.unit, terms["reconstruction"]
         if self.parameter_critic is not None:
             information = self.parameter_information(batch, contexts)
             terms["parameters"] = -unit * config.parameters * information
@@ -130,7 +133,7 @@ class PGODE(Forecaster):
             mixture = self.dynamics.bind(gate, contexts, batch)
             derivative = self.state.derivative(mixture, contexts, batch)
             config = self.config
-            return integrate(derivative, initial, batch, times, config.solver, config.frame_time)
+            return integrate(derivative, initial, batch, times, config.solver)
 
         if self.rebuild is None:
             return piece(batch, initial, times)

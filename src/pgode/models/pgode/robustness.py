@@ -59,13 +59,13 @@ def flow(model: PGODE, batch: Batch) -> Flow:
         derivative = model.state.derivative(
             model.dynamics.bind(weights, contexts, batch), contexts, batch
         )
-        return lambda state: derivative(now, state) * config.frame_time
+        return lambda state: derivative(now, state) * config.solver.frame_time
 
     def solve(start: Tensor, times: Tensor) -> Tensor:
         derivative = model.state.derivative(
             model.dynamics.bind(gate, contexts, batch), contexts, batch
         )
-        solved = integrate(derivative, start, batch, times, config.solver, config.frame_time)
+        solved = integrate(derivative, start, batch, times, config.solver)
         return solved.states
 
     alone = torch.eye(gate.shape[1], dtype=gate.dtype, device=gate.device)

@@ -8,13 +8,13 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import last_observed
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.coupling import Coupling
 from pgode.models.pgode.gates import Contexts
 from pgode.models.pgode.history_readout import Recall
 from pgode.models.pgode.prototypes import Mixture
 from pgode.nn.feedforward import FeedForward
+from pgode.nn.frames import last_observed
 
 SMALL = 0.01
 """What changes a state starts this much smaller: untrained, objects keep their velocities, and
@@ -84,7 +84,7 @@ class Kinematic(nn.Module):
         gain, offset = normaliser.drift()
         self.register_buffer("gain", torch.tensor(gain), persistent=False)
         self.register_buffer("offset", torch.tensor(offset), persistent=False)
-        self.frame_time = config.frame_time
+        self.frame_time = config.solver.frame_time
         self.acceleration = nn.Linear(config.width, self.size, bias=False)
         with torch.no_grad():
             self.acceleration.weight.mul_(SMALL)

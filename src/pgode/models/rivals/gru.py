@@ -18,7 +18,7 @@ inputs of the encoder. The decoder takes steps of one frame; times between frame
 lines.
 """
 
-from pgode.models.forecaster import RecurrentConfig, RecurrentForecaster
+from pgode.models.recurrent import RecurrentConfig, RecurrentForecaster
 
 
 class GRUConfig(RecurrentConfig):

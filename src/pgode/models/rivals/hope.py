@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import Encoded, LatentConfig, LatentForecaster
+from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
 from pgode.nn.attention import AttentionEncoder, Pooling, node_times, observations
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.gaussian import Posterior
@@ -69,7 +69,7 @@ class HOPE(LatentForecaster):
         summary = torch.cat([self.attention(batch), self.spectral(batch)], dim=1)
         return Encoded(self.posterior(summary))
 
-    def follow(
+    def rollout(
         self,
         batch: Batch,
         encoded: Encoded,

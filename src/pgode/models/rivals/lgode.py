@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import Encoded, LatentConfig, LatentForecaster
+from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
 from pgode.nn.attention import AttentionEncoder
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.gaussian import Posterior
@@ -62,7 +62,7 @@ class LGODE(LatentForecaster):
         """q(z(0) | history) of the inferred dimensions."""
         return Encoded(self.posterior(self.encoder(batch)))
 
-    def follow(
+    def rollout(
         self,
         batch: Batch,
         encoded: Encoded,

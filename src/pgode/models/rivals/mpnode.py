@@ -26,12 +26,8 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import (
-    Forecast,
-    Forecaster,
-    ModelConfig,
-    last_observed,
-)
+from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
+from pgode.nn.frames import last_observed
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.ode import Derivative, SolverConfig

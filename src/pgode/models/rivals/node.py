@@ -21,8 +21,9 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import Encoded, LatentConfig, LatentForecaster, last_observed
+from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
 from pgode.nn.feedforward import FeedForward
+from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import Posterior
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
@@ -56,7 +57,7 @@ class NODE(LatentForecaster):
         posterior = self.posterior(self.encoder(batch))
         return Encoded(posterior, {"initial_state": posterior.mean})
 
-    def follow(
+    def rollout(
         self,
         batch: Batch,
         encoded: Encoded,

@@ -26,8 +26,9 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import Encoded, LatentConfig, LatentForecaster, last_observed
+from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
 from pgode.nn.feedforward import FeedForward
+from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import Posterior
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
@@ -101,7 +102,7 @@ class SocialODE(LatentForecaster):
         aggressiveness = torch.sigmoid(self.aggressiveness(summary))
         return Encoded(self.posterior(seen), {"aggressiveness": aggressiveness})
 
-    def follow(
+    def rollout(
         self,
         batch: Batch,
         encoded: Encoded,

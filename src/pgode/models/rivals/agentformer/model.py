@@ -33,7 +33,8 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import Forecast, Forecaster, LatentConfig, Losses, squared_error
+from pgode.models.forecaster import Forecast, Forecaster, Losses, squared_error
+from pgode.models.latent import LatentConfig
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until, whole_frames
 from pgode.nn.gaussian import DiagonalNormal, Posterior
@@ -92,10 +93,10 @@ class AgentFormer(Forecaster):
         context = self.encode(scene)
         prior = self.prior(scene.listed(context.mean(2)))
         posterior = self.posterior(self.encode_targets(batch, scene, context))
-        rollout = self.decode(scene, context, posterior.start(config.sample), frames)
+        rollout = self.decode(scene, context, posterior.start(config.objective.sample), frames)
         error = squared_error(batch, between_frames(rollout, batch.target_times, batch))
         values = batch.targets_observed.sum().clamp(min=1)
-        weight = 2 * config.sigma**2 * config.kl
+        weight = config.objective.unit * config.objective.kl_weight
         terms = {"reconstruction": error, "kl": weight * divergence(posterior, prior) / values}
         return Losses(terms["reconstruction"] + terms["kl"], {**terms, "mse": error})
 

@@ -27,17 +27,12 @@ from torch import Tensor
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.forecaster import (
-    Forecast,
-    Forecaster,
-    LatentConfig,
-    Losses,
-    last_observed,
-    variational_losses,
-)
+from pgode.models.forecaster import Forecast, Forecaster, Losses
+from pgode.models.latent import LatentConfig, variational_losses
 from pgode.models.rivals.igpode.sparse_gp import Function, SparseGP
+from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import DiagonalNormal, Posterior
-from pgode.nn.integrate import FRAME_TIME, integrate
+from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.ode import Derivative, Solution, SolverConfig
 
@@ -82,15 +77,15 @@ class IGPODE(Forecaster):
 
     def loss(self, batch: Batch) -> Losses:
         """Negative ELBO per observed value: reconstruction, initial states, functions."""
-        config = self.config
+        objective = self.config.objective
         posterior = self.posterior(batch)
-        functions = self.functions(config.sample)
-        start = posterior.start(config.sample)
+        functions = self.functions(objective.sample)
+        start = posterior.start(objective.sample)
         solution = self.solve(batch, start, functions, batch.target_times)
-        terms = variational_losses(batch, self.decode(solution), posterior, config)
+        terms = variational_losses(batch, self.decode(solution), posterior, objective)
         divergence = self.alone.divergence() + self.pair.divergence()
         values = batch.targets_observed.sum().clamp(min=1)
-        terms["functions"] = 2 * config.sigma**2 * config.kl * divergence / values
+        terms["functions"] = objective.unit * objective.kl_weight * divergence / values
         total = torch.stack(list(terms.values())).sum()
         return Losses(total, {**terms, "mse": terms["reconstruction"]})
 
@@ -150,7 +145,8 @@ class IGPODE(Forecaster):
         graph, size, (alone, pair) = batch.graph, self.relative, functions
         # Attributes can be large (flows, distances), and a kernel is blind far from its points.
         fixed = torch.cat([graph.attributes.asinh(), graph.at_receivers(latent)], dim=-1)
-        gain, offset = self.gain / FRAME_TIME, self.offset / FRAME_TIME
+        frame = self.config.solver.frame_time
+        gain, offset = self.gain / frame, self.offset / frame
 
         def force(x: Tensor) -> Tensor:
             here, there = graph.at_receivers(x), graph.at_senders(x)

@@ -1,0 +1,105 @@
+"""Models that draw an initial state from a posterior: the evidence lower bound, and the draws."""
+
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float
+from pydantic import Field
+from torch import Tensor
+
+from pgode.batches.windows import Batch
+from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
+from pgode.nn.gaussian import DiagonalNormal
+from pgode.runtime.settings import Settings
+
+
+class Elbo(Settings):
+    """The evidence lower bound of Eq. 15: likelihood, prior, and how z(0) is drawn."""
+
+    sample: bool = Field(True, description="draw z(0) from the posterior in training")
+    sigma: float = Field(0.001, gt=0, description="deviation of the Gaussian likelihood")
+    kl_weight: float = Field(1.0, ge=0, description="weight of the divergence from the prior")
+
+    @property
+    def unit(self) -> float:
+        """2 sigma^2: what the bound is multiplied by, see `variational_losses`."""
+        return 2 * self.sigma**2
+
+
+class LatentConfig(ModelConfig):
+    """Settings of every model that starts from a latent state with a posterior."""
+
+    objective: Elbo = Elbo()
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What a latent model makes of a history: where its objects start, and what else it found."""
+
+    posterior: DiagonalNormal
+    contexts: dict[str, Tensor] = field(default_factory=dict)
+
+
+class LatentForecaster(Forecaster):
+    """A model that draws an initial state from a posterior and follows it through time.
+
+    It says how in `encode` and `rollout`; the evidence lower bound and the draws of a forecast are
+    the same for all of them.
+    """
+
+    config: LatentConfig
+
+    def encode(self, batch: Batch) -> Encoded:
+        """The posterior of each object's initial state."""
+        raise TypeError(f"{type(self).__name__} does not define encode")
+
+    def rollout(
+        self,
+        batch: Batch,
+        encoded: Encoded,
+        initial: Float[Tensor, "objects latent"],
+        times: Float[Tensor, "systems outputs"],
+    ) -> tuple[Float[Tensor, "objects outputs features"], int]:
+        """Features at `times`, and how often a derivative was evaluated."""
+        raise TypeError(f"{type(self).__name__} does not define rollout")
+
+    def loss(self, batch: Batch) -> Losses:
+        """Negative ELBO per observed value, see `variational_losses`."""
+        encoded = self.encode(batch)
+        start = encoded.posterior.start(self.config.objective.sample)
+        mean, _ = self.rollout(batch, encoded, start, batch.target_times)
+        terms = variational_losses(batch, mean, encoded.posterior, self.config.objective)
+        total = torch.stack(list(terms.values())).sum()
+        return Losses(total, {**terms, "mse": terms["reconstruction"]})
+
+    def forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
+    ) -> Forecast:
+        """Forecast from the posterior mean; each sample starts from a draw of its own."""
+        encoded = self.encode(batch)
+        mean, evaluations = self.rollout(batch, encoded, encoded.posterior.mean, times)
+        drawn = [
+            self.rollout(batch, encoded, encoded.posterior.sample(), times)[0]
+            for _ in range(samples)
+        ]
+        stacked = torch.stack(drawn) if drawn else mean.new_empty(0, *mean.shape)
+        return Forecast(mean, stacked, encoded.contexts, evaluations)
+
+
+def variational_losses(
+    batch: Batch,
+    mean: Float[Tensor, "objects horizon features"],
+    posterior: DiagonalNormal,
+    objective: Elbo,
+) -> dict[str, Float[Tensor, ""]]:
+    """The two terms of a negative ELBO per observed value, times 2 sigma^2.
+
+    The factor makes the reconstruction term the squared error itself: losses of different models
+    then have one scale, and Adam does not notice.
+    """
+    values = batch.targets_observed.sum().clamp(min=1)
+    weight = objective.unit * objective.kl_weight
+    return {
+        "reconstruction": squared_error(batch, mean),
+        "kl": weight * posterior.divergence().sum() / values,
+    }
