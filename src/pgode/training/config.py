@@ -1,6 +1,5 @@
 """Settings of a run: the model's, the windows' and the training's, merged from four places."""
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,9 +7,10 @@ import yaml
 from pydantic import Field
 
 from pgode.data.trajectories import Trajectories
-from pgode.models.registry import model_class, model_config
+from pgode.models.registry import model_config
 from pgode.runtime.errors import InputError
-from pgode.runtime.settings import Settings, validated
+from pgode.runtime.settings import Settings, merged, validated
+from pgode.training.presets import find_preset, preset_for
 
 
 class WindowConfig(Settings):
@@ -73,54 +73,42 @@ def run_config(
     file: Path | None = None,
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
-    """Merge a preset, a YAML file and single changes ("model.prototypes": 5); later ones win."""
-    content: dict[str, Any] = _preset(name, preset)
+    """Merge a preset, a YAML file and single changes ("model.width": 64); later ones win."""
+    content: dict[str, Any] = dict(find_preset(name, preset))
     if file is not None:
-        content = _merged(content, _read(file))
+        content = merged(content, _read(file))
     for key, value in (changes or {}).items():
-        content = _merged(content, _nested(key, value))
+        content = merged(content, _nested(key, value))
     content = {**content, "name": content.get("name", name), "preset": preset}
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
     return checked.model_copy(update={"model": settings})
 
 
-def fitting_config(
+def config_for(
     data: Trajectories,
     name: str = "pgode",
     file: Path | None = None,
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
-    """Settings where no preset is named: `molecules` for atoms if the model has that one."""
+    """The settings for data where no preset is named, see `preset_for`."""
     usual = run_config(name, "default", file, changes)
-    fitting = data.topology and usual.name == name and "molecules" in model_class(name).presets
-    return run_config(name, "molecules", file, changes) if fitting else usual
+    preset = preset_for(data, name) if usual.name == name else "default"
+    return usual if preset == "default" else run_config(name, preset, file, changes)
 
 
 def parse_changes(pairs: list[str]) -> dict[str, Any]:
-    """Turn `--set model.prototypes=5` words into keys and YAML values."""
+    """Turn `--set model.width=64` words into keys and YAML values."""
     changes = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise InputError(
                 f"--set {pair} is not of the form key=value. Expected, for instance, "
-                f"--set model.prototypes=5."
+                f"--set model.width=64."
             )
         changes[key] = _yaml(value, f"--set {pair}")
     return changes
-
-
-def _preset(name: str, preset: str) -> dict[str, Any]:
-    presets = model_class(name).presets
-    if preset not in presets:
-        close = get_close_matches(preset, presets, 1)
-        hint = f' Did you mean "{close[0]}"?' if close else ""
-        raise InputError(
-            f'the model "{name}" has no preset "{preset}". Expected one of '
-            f"{', '.join(presets)}.{hint}"
-        )
-    return dict(presets[preset])
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -153,13 +141,3 @@ def _nested(key: str, value: Any) -> dict[str, Any]:
         value = {part: value}
     nested: dict[str, Any] = value
     return nested
-
-
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """`above` over `below`, group by group."""
-    result = dict(below)
-    for key, value in above.items():
-        old = result.get(key)
-        groups = isinstance(old, dict) and isinstance(value, dict)
-        result[key] = _merged(dict(old or {}), value) if groups else value
-    return result

@@ -55,9 +55,8 @@ from pgode.evaluation.robustness.perturbation_growth import (
     statistics,
     system_steps,
 )
+from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecaster
-from pgode.models.pgode import PGODE
-from pgode.models.pgode.robustness import Flow, flow
 
 STATES = 5
 """States along each system's trajectory, evenly spaced, at which Lipschitz constants are sought."""
@@ -104,14 +103,7 @@ def robustness(
         with torch.no_grad():
             part = part_of(told, number / batches, (number + 1) / batches)
             found.append(_measured(exact, batch, asked, generator, part))
-    return {"prototypes": prototypes_of(model), **_summary(found, asked)}
-
-
-def prototypes_of(model: Forecaster) -> int | None:
-    """K: 1 for a PGODE with one shared message function; None for a model without prototypes."""
-    if not isinstance(model, PGODE):
-        return None
-    return model.config.prototypes if model.config.dynamics == "prototypes" else 1
+    return {"prototypes": model.prototypes, **_summary(found, asked)}
 
 
 def _measured(
@@ -119,10 +111,10 @@ def _measured(
 ) -> _Found:
     times = torch.arange(1.0, asked.horizon + 1, dtype=torch.float64).expand(batch.systems, -1)
     system = batch.system.numpy()
-    if asked.observed or not isinstance(model, PGODE):
+    opened = None if asked.observed else model.flow(batch)
+    if opened is None:
         ahead, free = from_observation(model, batch, times, asked.seed)
         return _Found(system, spread(ahead, free, asked, generator, told)[0])
-    opened = flow(model, batch)
     ahead, free = from_state(opened, times), torch.ones_like(opened.initial)
     forecast, state = spread(ahead, free, asked, generator, part_of(told, 0, 0.5))
     states = torch.cat([opened.initial.unsqueeze(0), opened.solve(opened.initial, times)])

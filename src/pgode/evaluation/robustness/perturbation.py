@@ -10,8 +10,8 @@ from torch import Tensor
 
 from pgode.batches.windows import Batch
 from pgode.evaluation.robustness.perturbation_growth import Norms
+from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecaster
-from pgode.models.pgode.robustness import Flow
 from pgode.runtime.errors import InputError
 
 Told = Callable[[float], None]
