@@ -16,8 +16,9 @@ from torch.testing import assert_close
 
 from pgode.batches.windows import Windows
 from pgode.models import MODELS, Forecast
-from pgode.models.pgode import PRESETS
 from pgode.models.registry import model_class
+from pgode.runtime.settings import merged
+from pgode.training.presets import PAPER
 
 
 @dataclass(frozen=True)
@@ -43,25 +44,24 @@ def pgode(name: str, **settings: Any) -> Case:
 
 CASES = [
     pgode("default"),
-    pgode("paper", **PRESETS["paper"]["model"]),
-    pgode("without-object-contexts", gate="system"),
-    pgode("without-system-contexts", gate="object"),
-    pgode("without-prototypes", prototypes=1),
-    pgode("without-disentangling", disentangle=0),
+    pgode("paper", **PAPER["model"]),
+    pgode("without-object-contexts", gate={"contexts": "system"}),
+    pgode("without-system-contexts", gate={"contexts": "object"}),
+    pgode("without-prototypes", dynamics={"prototypes": 1}),
+    pgode("without-disentangling", objective={"context_info_weight": 0}),
     pgode("single", dynamics="single"),
     pgode("mlp", dynamics="mlp"),
-    pgode("sparse", top=2),
-    pgode("sparse-paper", top=1, **PRESETS["paper"]["model"]),
-    pgode("gcn", backbone="gcn"),
-    pgode("gin", backbone="gin"),
-    pgode("sage", backbone="sage"),
-    pgode("regions", regions=True),
-    pgode("no-recovery", recovery=False),
-    pgode("no-coupling", coupling=False),
-    pgode("no-strength", strength=False),
+    pgode("sparse", dynamics={"top_k": 2}),
+    pgode("sparse-paper", dynamics={"top_k": 1}, **PAPER["model"]),
+    pgode("gcn", dynamics={"backbone": "gcn"}),
+    pgode("gin", dynamics={"backbone": "gin"}),
+    pgode("sage", dynamics={"backbone": "sage"}),
+    pgode("groups", gate={"group_context": True}),
+    pgode("no-coupling", state={"coupling": False}),
+    pgode("no-strength", encoder={"strength_context": False}),
     pgode("recomputed", solver={"recompute": True}),
-    pgode("anchored-latent", kinematics=False),
-    pgode("plain-encoder", encoder_norm=False, encoder_rates=False, encoder_relation=False),
+    pgode("residual-latent", state="latent"),
+    pgode("plain-encoder", encoder={"layer_norm": False, "rates": False, "relation": False}),
 ]
 CASES += [
     Case(name, name, fine=FINE if "solver" in model_class(name).config_type.model_fields else {})
@@ -239,7 +239,7 @@ def test_saving_and_loading_changes_nothing(make, case, model, batch, forecast, 
 
 
 def test_one_time_is_forecast_as_among_many(make, case, batch):
-    model = make(case.model, **{**case.settings, **case.fine})
+    model = make(case.model, **merged(case.settings, case.fine))
     many = torch.tensor([[0.0, 0.25, 1.0, 2.75, 5.5]], dtype=torch.float64).expand(5, -1)
     together = again(model, batch, many)
     for number in range(5):
@@ -248,7 +248,7 @@ def test_one_time_is_forecast_as_among_many(make, case, batch):
 
 
 def test_times_between_frames_are_forecast_as_those_on_frames(make, case, batch):
-    model = make(case.model, **{**case.settings, **case.fine})
+    model = make(case.model, **merged(case.settings, case.fine))
     odd = torch.tensor([[0.37, 1.61, 2.93]], dtype=torch.float64).expand(5, -1)
     near = again(model, batch, odd + 1e-6)
     exact = again(model, batch, odd)
@@ -266,7 +266,7 @@ def test_times_between_frames_are_forecast_as_those_on_frames(make, case, batch)
 
 
 def test_each_system_is_forecast_at_its_own_times(make, case, batch):
-    model = make(case.model, **{**case.settings, **case.fine})
+    model = make(case.model, **merged(case.settings, case.fine))
     step = torch.tensor([[0.25], [0.5], [0.75], [1.0], [0.25]], dtype=torch.float64)
     own = step * torch.arange(1, 4)
     together = again(model, batch, own).mean

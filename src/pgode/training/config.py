@@ -78,7 +78,7 @@ def run_config(
     if file is not None:
         content = merged(content, _read(file))
     for key, value in (changes or {}).items():
-        content = merged(content, _nested(key, value))
+        content = merged(content, nested(key, value))
     content = {**content, "name": content.get("name", name), "preset": preset}
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
@@ -136,8 +136,10 @@ def _yaml(text: str, source: str) -> Any:
         ) from None
 
 
-def _nested(key: str, value: Any) -> dict[str, Any]:
-    for part in reversed(key.split(".")):
-        value = {part: value}
-    nested: dict[str, Any] = value
-    return nested
+def nested(key: str, value: Any) -> dict[str, Any]:
+    """A setting by its full name ("model.width") as groups within groups."""
+    *groups, last = key.split(".")
+    content = {last: value}
+    for group in reversed(groups):
+        content = {group: content}
+    return content

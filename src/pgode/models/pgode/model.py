@@ -15,7 +15,7 @@ from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate
 from pgode.models.pgode.mutual_information import MutualInformation, same_system
 from pgode.models.pgode.prototypes import MLPConfig, Prototypes, Single, SingleConfig, WithMLP
-from pgode.models.pgode.rebuild import Rebuild
+from pgode.models.pgode.rebuild import GraphRebuilder
 from pgode.models.pgode.sparse import SparsePrototypes
 from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
 from pgode.models.pgode.strength_context import StrengthContext
@@ -46,7 +46,7 @@ class PGODE(LatentForecaster):
         self.gate = Gate(width, self.prototypes, config.gate) if config.gated else NoGate()
         self.state = _state(config, normaliser)
         self.dynamics = _dynamics(config, self.state.inputs, len(normaliser.edge_attributes))
-        self.rebuild = Rebuild(normaliser) if config.rebuild_graph else None
+        self.rebuild = GraphRebuilder(normaliser) if config.rebuild_graph else None
         known = len(normaliser.parameters) if objective.parameter_info_weight > 0 else 0
         self.parameter_critic = MutualInformation(width, known, width) if known else None
         disentangles = objective.context_info_weight > 0
