@@ -1,4 +1,4 @@
-"""Settings of a run: the model's, the windows' and the training's, merged from four places."""
+"""Settings of a run (model, windows, training), merged from defaults, preset, file and changes."""
 
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +24,7 @@ class WindowConfig(Settings):
 
 
 class TrainingConfig(Settings):
-    """How the weights are found."""
+    """How the weights are fitted."""
 
     epochs: int = Field(default=60, ge=1, description="passes over the training systems")
     batch: int = Field(default=16, ge=1, description="systems per step")
@@ -58,7 +58,7 @@ class TrainingConfig(Settings):
 
 
 class RunConfig(Settings):
-    """Everything that, with the data, determines a run."""
+    """Everything that determines a run, together with the data."""
 
     name: str = Field(default="pgode", description="the model")
     preset: str = Field(default="default", description="the preset the settings started from")
