@@ -41,7 +41,7 @@ def render_robustness(result: Robustness) -> str:
     numbers = escape(json.dumps(result.to_json(), ensure_ascii=False))
     return render_page(
         ", ".join(label(run) for run in result.runs),
-        "robustness",
+        "pgode robustness",
         [
             Section("summary", "Summary", _summary(result)),
             Section("growth", "Growth", _growth(result)),
