@@ -25,7 +25,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.pgode import PGODE, PGODEConfig
 from pgode.models.pgode.gates import Contexts
-from pgode.models.pgode.messages import Relation
+from pgode.nn.relation import Relation
 from pgode.ode import Solution
 
 
