@@ -10,8 +10,8 @@ from pgode.runtime.settings import validated
 
 MODELS: dict[str, str] = {
     "pgode": "pgode.models.pgode:PGODE",
-    "lstm": "pgode.models.rivals.lstm:LSTM",
-    "gru": "pgode.models.rivals.gru:GRU",
+    "lstm": "pgode.models.rivals.recurrent:LSTM",
+    "gru": "pgode.models.rivals.recurrent:GRU",
     "node": "pgode.models.rivals.node:NODE",
     "lg-ode": "pgode.models.rivals.lgode:LGODE",
     "mpnode": "pgode.models.rivals.mpnode:MPNODE",
