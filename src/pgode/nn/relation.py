@@ -1,4 +1,4 @@
-"""The linear map of a pair [receiver, sender, edge], each part mapped by itself and added.
+"""The linear map of a pair [receiver, sender, edge] as a sum of three maps.
 
     W [x_i, x_j, e_ij] + b = A x_i + B x_j + C e_ij + b
 
@@ -45,8 +45,7 @@ class Relation(_Ends):
 class EdgeRelation(_Ends):
     """The map with one row per edge, for networks that need more than a sum over neighbours.
 
-    e_ij is any vector per edge (a distance beside the attributes, say); without `edge_inputs`
-    there is none.
+    e_ij is any vector per edge, such as [distance, attributes], or none (`edge_inputs` 0).
     """
 
     def __init__(self, inputs: int, outputs: int, edge_inputs: int = 0) -> None:

@@ -82,13 +82,13 @@ def test_kept_past_gives_what_a_causal_pass_over_all_frames_gives(tokens):
         decoded, past = decoder(tokens[:, :, t : t + 1], None, past, context)
         kept.append(decoded)
     x = tokens
-    for layer, beside in zip(decoder.layers, context, strict=True):
+    for layer, memory in zip(decoder.layers, context, strict=True):
         y, read = layer.norms[0](x), []
         for t in range(FRAMES):
             until = layer.among.memory(y[:, :, : t + 1], None)
             read.append(layer.among(y[:, :, t : t + 1], until))
         x = x + torch.cat(read, dim=2)
-        x = x + layer.across(layer.norms[1](x), beside)
+        x = x + layer.across(layer.norms[1](x), memory)
         x = x + layer.feed(layer.norms[2](x))
     assert_close(torch.cat(kept, dim=2), decoder.norm(x))
 

@@ -5,9 +5,7 @@ import torch
 from torch.nn.functional import silu, softplus
 from torch.testing import assert_close
 
-from pgode.models import model_config
 from pgode.models.rivals.hope import Laplacian
-from pgode.runtime.errors import InputError
 
 LATENT = 3
 
@@ -100,8 +98,3 @@ def test_both_branches_determine_the_initial_state(model, batch):
         seen = batch.observed.any(-1).any(-1)
         assert ((after - before).abs().amax(1) > 0)[seen].all()
         before = after
-
-
-def test_unknown_solver_is_refused():
-    with pytest.raises(InputError, match="rk4"):
-        model_config("hope", {"solver": {"method": "rk5"}})

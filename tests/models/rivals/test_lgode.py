@@ -5,9 +5,6 @@ import torch
 from torch.nn.functional import pad, silu
 from torch.testing import assert_close
 
-from pgode.models import model_config
-from pgode.runtime.errors import InputError
-
 LATENT, AUGMENTED = 3, 2
 
 
@@ -75,8 +72,3 @@ def test_defaults_are_the_sizes_of_the_original(make):
     assert (model.dynamics.enter.in_features, model.dynamics.enter.out_features) == (80, 128)
     assert model.posterior.mean.second.out_features == 16
     assert model.decoder.in_features == 80
-
-
-def test_unknown_solver_is_refused():
-    with pytest.raises(InputError, match="rk4"):
-        model_config("lg-ode", {"solver": {"method": "rk5"}})

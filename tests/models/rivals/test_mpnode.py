@@ -8,10 +8,8 @@ import torch
 from torch.testing import assert_close
 
 from pgode.batches.graph import Graph
-from pgode.models import model_config
 from pgode.models.rivals.mpnode import mean_of_neighbours
 from pgode.nn.frames import last_observed
-from pgode.runtime.errors import InputError
 
 FEATURES, MESSAGE = 5, 3
 
@@ -99,8 +97,3 @@ def test_without_messages_modules_do_not_affect_each_other(model, batch):
         after = model.forecast(replace(batch, states=states), every([4.0])).mean
     assert_close(after[1:], before[1:])
     assert not torch.allclose(after[0], before[0])
-
-
-def test_unknown_solver_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="rk4"):
-        model_config("mpnode", {"solver": {"method": "rk5"}})
