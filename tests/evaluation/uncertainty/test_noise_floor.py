@@ -1,8 +1,5 @@
 """The floor under forecasts of noisy systems, where it is known."""
 
-import json
-from io import StringIO
-
 import numpy as np
 import pytest
 from tests.data.test_molecules import ATOMS, molecule, motion
@@ -17,7 +14,6 @@ from pgode.evaluation.uncertainty.noise_floor import (
     way_to_floor,
 )
 from pgode.models import build_model, model_config
-from pgode.reports.terminal import error_table, percent
 from pgode.runtime.errors import InputError
 
 CONDITION, REPLICAS, CONDITIONS, FUTURE = 2, 6, 8, 5
@@ -86,40 +82,6 @@ def test_no_forecast_of_a_replica_is_better_than_the_floor(normaliser):
 def test_what_are_no_replicas_is_refused(normaliser, owner, horizons, message):
     with pytest.raises(InputError, match=message):
         noise_floor(replicas(owner), normaliser, CONDITION, horizons)
-
-
-def test_the_table_shows_the_floor_and_how_much_of_the_way_to_it_was_gained():
-    def errors(value):
-        return {"test": {"12": {"q": value}}}
-
-    evaluation = {
-        "model": "pgode",
-        "mse": errors(0.004),
-        "naive": {"last-value": errors(0.007), "constant-velocity": errors(0.05)},
-        "noise_floor": {
-            "mse": errors(0.002),
-            "gained": errors(0.6),
-            "gained_low": errors(0.5),
-            "gained_high": errors(0.7),
-            "conditions": 8,
-        },
-        "curve": {"pgode": {"test": {"q": [0.0]}}},
-    }
-    from rich.console import Console
-
-    console = Console(width=100, record=True, file=StringIO())
-    console.print(error_table(evaluation))
-    text = console.export_text()
-    assert "noise floor" in text and "60 (50 to 70) %" in text
-    assert "on the 8 systems with replicas" in text
-    assert json.dumps(evaluation)
-
-
-def test_a_share_is_read_at_a_glance():
-    assert percent(None, None, None) == "-"
-    assert percent(0.583, None, None) == "58 %"
-    assert percent(-0.02, -0.05, 0.01) == "-2 (-5 to 1) %"
-    assert percent(-40.0, -50.0, -30.0) == "< -100 %"
 
 
 def test_gained_is_the_share_of_the_way_from_the_last_value_to_the_floor():

@@ -123,21 +123,21 @@ def test_bound_table_has_constants_of_runs_with_a_state(usual) -> None:
 def test_sentences_say_what_holds_and_what_does_not(usual) -> None:
     measured, theorem, *bounds, left_out = verdicts(usual)
     far = np.exp((0.03 - 0.05) * HORIZON)
-    assert measured.good and f"k5 (K = 2) {far:.3f} times as far as that of k1" in measured.words
+    assert measured.good and f"k5 (K = 2) {far:.3f} times as far as that of k1" in measured.text
     # L is 1 and 1.5 against 2, but each variance is 0.5.
     assert not theorem.good
-    assert "single one: in mean yes, in variance no (over systems)" in theorem.words
-    assert "1.88 against 3.00 per frame, lower: in mean yes" in theorem.words
-    assert "right-hand side: 0.625 against 1.00" in theorem.words
-    assert "by a factor of about 10³¹ in 24 frames; measured was 1.82" in bounds[0].words
-    assert "lstm: perturbed in the last observed frame" in left_out.words
-    assert "perturbed alike" in left_out.words
+    assert "single one: in mean yes, in variance no (over systems)" in theorem.text
+    assert "1.88 against 3.00 per frame, lower: in mean yes" in theorem.text
+    assert "right-hand side: 0.625 against 1.00" in theorem.text
+    assert "by a factor of about 10³¹ in 24 frames; measured was 1.82" in bounds[0].text
+    assert "lstm: perturbed in the last observed frame" in left_out.text
+    assert "perturbed alike" in left_out.text
 
 
 def test_what_is_wrong_is_said() -> None:
     used = {**run("k2", [1.0, 1.0])["lipschitz"], "in_use": 1.02}
     found = verdicts(result(run("k2", [1.0, 1.0], bound={"holds": 0.98}, lipschitz=used)))
-    bad = [verdict.words for verdict in found if not verdict.good]
+    bad = [verdict.text for verdict in found if not verdict.good]
     assert "2 % of the measured steps of k2 (K = 2) are above the bound" in bad[0]
     assert "nearly one prototype alone (1.02 in use)" in bad[1]
 
@@ -145,9 +145,9 @@ def test_what_is_wrong_is_said() -> None:
 def test_without_constants_the_measurement_is_still_compared() -> None:
     found = result(observed("a", "pgode", 1), observed("b", "pgode", 5))
     measured, left_out = verdicts(found)
-    assert "b (K = 5) 1.00 times as far as that of a (K = 1)" in measured.words
-    assert "a (K = 1), b (K = 5): perturbed" in left_out.words
-    assert "alike" not in left_out.words
+    assert "b (K = 5) 1.00 times as far as that of a (K = 1)" in measured.text
+    assert "a (K = 1), b (K = 5): perturbed" in left_out.text
+    assert "alike" not in left_out.text
 
 
 def test_many_comparisons_are_a_table(usual) -> None:
@@ -156,7 +156,7 @@ def test_many_comparisons_are_a_table(usual) -> None:
     found = result(run("k1", [2.0]), *several)
     text = printed(comparison_table(found))
     assert re.search(r"k5-2 \(K = 2\) +k1 \(K = 1\) +1.00 × +0.875 × +no, no +yes, no", text)
-    assert not any("times as far" in verdict.words for verdict in verdicts(found))
+    assert not any("times as far" in verdict.text for verdict in verdicts(found))
     assert "0.875 ×" in Balanced(render(found)).text
 
 

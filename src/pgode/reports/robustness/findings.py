@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pgode.reports.base.numbers import MISSING, finite, power_of_ten, significant
-from pgode.reports.run.comparison import Verdict
+from pgode.reports.base.verdicts import Verdict
 
 ALONE = 1.1
 """Prototypes in use per object below which a mixture is none."""

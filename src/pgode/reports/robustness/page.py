@@ -1,19 +1,19 @@
 """The page of `pgode robustness`: one file with its style, script, curves and numbers."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
 
 from pgode.reports.base.charts import Chart, Series, draw, legend
+from pgode.reports.base.names import split_name
 from pgode.reports.base.numbers import finite
+from pgode.reports.base.page import Section, render_page
+from pgode.reports.base.tables import facts_html
+from pgode.reports.base.verdicts import verdict_list
 from pgode.reports.robustness.findings import (
     COMPARED,
     COMPARED_WORDS,
@@ -24,9 +24,6 @@ from pgode.reports.robustness.findings import (
     number,
     verdicts,
 )
-from pgode.reports.run.comparison import split_name
-from pgode.reports.run.summary import verdict_list
-from pgode.reports.run.tables import facts_html
 from pgode.runtime.files import write_text
 
 KINDS = ("term-1", "term-5", "term-2", "term-6", "term-3", "term-4", "term-0", "term-7")
@@ -65,7 +62,8 @@ def render(result: Mapping[str, Any]) -> str:
             f"<details><summary>As JSON</summary><pre>{numbers}</pre></details>",
         ),
     ]
-    return _page(", ".join(label(run) for run in runs), [each for each in sections if each[2]])
+    title = ", ".join(label(run) for run in runs)
+    return render_page(title, "pgode robustness", [Section(*each) for each in sections])
 
 
 def _growth(result: Mapping[str, Any]) -> str:
@@ -160,29 +158,3 @@ def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         f"<caption>{escape(caption)}</caption><thead><tr>{titles}</tr></thead>{''.join(bodies)}"
         "</table></div>"
     )
-
-
-def _page(title: str, sections: Sequence[tuple[str, str, str]]) -> str:
-    """The report's own page with other sections, and its script without the player."""
-    links = "".join(f'<a href="#{key}">{name}</a>' for key, name, _ in sections)
-    body = "".join(
-        f'<section id="{key}" aria-labelledby="{key}-title">'
-        f'<h2 id="{key}-title">{name}</h2>{content}</section>'
-        for key, name, content in sections
-    )
-    script = _asset("report.js")
-    # As in a report: nothing is fetched, and no script runs but this one.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(_asset("report.html").replace("training report", "robustness")).substitute(
-        title=escape(title),
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
-        style=_asset("report.css"),
-        links=links,
-        body=body,
-        data='{"systems":[]}',
-        script=script,
-    )
-
-
-def _asset(name: str) -> str:
-    return (files("pgode.reports") / "assets" / name).read_text(encoding="utf-8")
