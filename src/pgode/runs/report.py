@@ -27,7 +27,7 @@ def write_run_report(
         raise InputError(
             f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
         )
-    data = run.fitting(data)
+    data = run.conform(data)
     evaluation = run.evaluate(data, samples=samples, seed=seed)
     horizon = max(evaluation["horizons"])
     shown = [
@@ -66,7 +66,7 @@ def _examples(
     drawn = found.draws.astype(np.float64)
     if run.calibration is not None and samples:
         drawn = run.calibration.samples(
-            found.mean, found.draws, found.times, samples, seed, found.structure
+            found.mean, found.draws, found.times, samples, seed, found.reference
         )
     low, high = interval(drawn, 90) if len(drawn) else (found.mean, found.mean)
     batch = next(windows.batches(chosen.systems))
@@ -135,7 +135,7 @@ def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
     size = sum(parameter.numel() for parameter in run.model.parameters())
     rows = [
         ("model", f"{config.name}, preset {config.preset}, {size:,} parameters"),
-        ("data", f"{data.dataset.attrs['generator'] or run.data['source'] or 'arrays'}"),
+        ("data", f"{data.dataset.attrs['generator'] or run.data.source or 'arrays'}"),
         ("systems", ", ".join(f"{count} {name}" for name, count in counts.items())),
         ("objects", f"{data.objects} per system"),
         ("window", f"{config.window.condition} frames seen, {config.window.horizon} trained"),
