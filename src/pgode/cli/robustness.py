@@ -95,7 +95,7 @@ def robustness(
     source = data or source_of(runs[0])
     read = files.read(source)
     given = [
-        each.fitting(read, f"{source} (for the run {run})").split_of(split)
+        each.conform(read, f"{source} (for the run {run})").split_of(split)
         for run, each in zip(runs, opened, strict=True)
     ]
     console = Console()

@@ -1,6 +1,5 @@
 """Collects what a report shows from a run and its data."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from pgode import __version__
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import predict
-from pgode.evaluation.evaluation import NoiseFloor
 from pgode.evaluation.scores.probabilistic import interval
 from pgode.evaluation.uncertainty.calibration import DRAWS
 from pgode.models import build_model, model_config
@@ -19,6 +17,7 @@ from pgode.reports import Example, ReportData, write_report
 from pgode.reports.molecule.atoms import atoms_of
 from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation
+from pgode.runs.folder import read_noise_floor
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 
@@ -31,7 +30,7 @@ def write_run_report(
         raise InputError(
             f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
         )
-    data = run.fitting(data)
+    data = run.conform(data)
     evaluation = run.evaluate(data, samples=samples, seed=seed)
     horizon = max(evaluation.horizons)
     shown = [
@@ -70,7 +69,7 @@ def _examples(
     drawn = forecast.draws.astype(np.float64)
     if run.calibration is not None and samples:
         drawn = run.calibration.samples(
-            forecast.mean, forecast.draws, forecast.times, samples, seed, forecast.structure
+            forecast.mean, forecast.draws, forecast.times, samples, seed, forecast.reference
         )
     low, high = interval(drawn, 90) if len(drawn) else (forecast.mean, forecast.mean)
     batch = next(windows.batches(chosen.systems))
@@ -129,22 +128,9 @@ def _molecule(
         truth = np.where(own.known, run.normaliser.raw(own.truth), np.nan)
         times = own.times.mean(0) * run.normaliser.frame
         deviations.append(deviation(split, times, raw, truth.reshape(shape)[..., axes], group))
-    floor = read_noise_floor(run.folder / "noise_floor.json")
+    floor = read_noise_floor(run.folder)
     x, y, z = axes
     return MoleculeData(atoms, (x, y, z), run.normaliser.units[x], deviations, floor)
-
-
-def read_noise_floor(path: Path) -> NoiseFloor | None:
-    """The noise floor that `pgode evaluate --replicas` wrote; None if there is no such file."""
-    if not path.exists():
-        return None
-    try:
-        return NoiseFloor.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(
-            f"cannot read the noise floor {path}: {type(error).__name__}, {error}. Expected the "
-            f"file that pgode evaluate --replicas writes. Make it again, or remove it."
-        ) from None
 
 
 def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
@@ -154,7 +140,7 @@ def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
     size = sum(parameter.numel() for parameter in run.model.parameters())
     rows = [
         ("model", f"{config.name}, preset {config.preset}, {size:,} parameters"),
-        ("data", f"{data.dataset.attrs['generator'] or run.data['source'] or 'arrays'}"),
+        ("data", f"{data.dataset.attrs['generator'] or run.data.source or 'arrays'}"),
         ("systems", ", ".join(f"{count} {name}" for name, count in counts.items())),
         ("objects", f"{data.objects} per system"),
         ("window", f"{config.window.condition} frames seen, {config.window.horizon} trained"),

@@ -19,7 +19,8 @@ from pgode.reports.molecule.charts import deviation_html
 from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation, rmsd
 from pgode.reports.molecule.player import drawing_library, player_data
-from pgode.runs.report import read_noise_floor, write_run_report
+from pgode.runs.folder import read_noise_floor
+from pgode.runs.report import write_run_report
 from pgode.runtime.errors import InputError
 
 UNKNOWN = np.full(19, -1)
@@ -222,11 +223,10 @@ def test_without_a_floor_or_hydrogens_there_is_still_a_report(tmp_path):
     "text", ["[1]", "{", '{"mse": {}, "rmsd": [3]}', '{"mse": {}, "rmsd": {}}']
 )
 def test_a_floor_that_cannot_be_read_is_an_error_with_a_fix(tmp_path, text):
-    path = tmp_path / "noise_floor.json"
-    assert read_noise_floor(path) is None
-    path.write_text(text)
+    assert read_noise_floor(tmp_path) is None
+    (tmp_path / "noise_floor.json").write_text(text)
     with pytest.raises(InputError, match=r"noise_floor\.json.*Make it again"):
-        read_noise_floor(path)
+        read_noise_floor(tmp_path)
 
 
 def _charts(page: str) -> list[str]:
