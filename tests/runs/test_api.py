@@ -9,6 +9,7 @@ import pytest
 from tests.trained_runs import HORIZON, SETTINGS, data_file, springs, trained
 
 import pgode
+from pgode.runs.training import TrainingStopped
 from pgode.training.checkpoint import Progress
 from pgode.training.display import Silent
 
@@ -62,8 +63,9 @@ def test_an_interrupted_run_is_saved_and_can_be_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt, match="its state is saved"):
         pgode.train(springs(), folder, epochs=3, settings=TINY, display=Interrupt())
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(TrainingStopped) as stopped:
         pgode.resume(folder, springs(), display=Interrupt())
+    assert stopped.value.folder == folder
     run = pgode.resume(folder, data_file())
     assert [row["val_mse"] for row in run.epochs] == [row["val_mse"] for row in trained().epochs]
     assert run.config.window.horizon == HORIZON

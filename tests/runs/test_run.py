@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.data.test_molecules import molecule, motion
+from tests.evaluation.uncertainty.test_noise_floor import replicas
 from tests.small_systems import uneven
 from tests.trained_runs import (
     CONDITION,
@@ -18,8 +20,10 @@ from tests.trained_runs import (
     trained_in,
 )
 
+from pgode.data.molecules import Preparation, prepare
 from pgode.data.simulate import simulate
-from pgode.runs.folder import source_of, summary
+from pgode.runs.data_record import DataRecord
+from pgode.runs.folder import read_data, read_noise_floor, source_of, summary
 from pgode.runs.run import Run
 from pgode.runs.training import resume, train
 from pgode.runtime.errors import InputError, SolverError
@@ -48,6 +52,9 @@ def test_a_run_holds_these_files() -> None:
     assert data["hash"] == springs().hash
     assert data["systems"] == {"ood": 3, "test": 4, "train": 8, "val": 4}
     assert data["source"] == str(data_file())
+    record = read_data(folder)
+    assert record == trained().data == DataRecord.of(springs(), str(data_file()))
+    assert record.to_json() == data
 
 
 def test_a_run_that_moved_forecasts_the_same(tmp_path: Path) -> None:
@@ -183,6 +190,24 @@ def test_a_run_is_not_overwritten_and_resumes_with_its_own_data_only(tmp_path: P
         trained_in(tmp_path / "run", settings())
     with pytest.raises(InputError, match=r"is not what .* was trained on"):
         resume(tmp_path / "run", springs().split_of("train"))
+
+
+def test_an_evaluation_with_replicas_keeps_the_noise_floor_for_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = prepare(motion(), np.arange(5) * 0.2, molecule(), Preparation(align="raw"), {})
+    config = run_config("mean-value", changes={"window.condition": 2, "window.horizon": 3})
+    run = train(data, tmp_path / "run", config)
+    assert run.evaluate(data).noise_floor is None
+    assert read_noise_floor(run.folder) is None
+    floor = run.evaluate(data, replicas=replicas()).noise_floor
+    assert floor is not None and floor.share is not None
+    assert (floor.mse.splits, floor.mse.horizons) == (("test", "ood"), (3,))
+    assert read_noise_floor(run.folder) == floor
+    (run.folder / "noise_floor.json").unlink()
+    monkeypatch.setattr("pgode.runs.folder.PRETRAINED", tmp_path)
+    assert run.evaluate(data, replicas=replicas()).noise_floor == floor
+    assert read_noise_floor(run.folder) is None, "written into the package"
 
 
 def test_the_source_of_a_run_is_the_file_it_was_trained_on(tmp_path: Path) -> None:
