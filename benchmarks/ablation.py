@@ -53,8 +53,8 @@ def main() -> int:
             run = api.resume(folder, data)
         else:
             run = api.train(data, folder, settings={**BUDGET, **change})
-        mse = run.evaluate(data, horizons=[12], samples=0)["mse"]
-        content["rows"][name] = {split: mse[split]["12"] for split in ("test", "ood")}
+        mse = run.evaluate(data, horizons=[12], samples=0).mse
+        content["rows"][name] = {split: mse.row(split, 12) for split in ("test", "ood")}
         content["note"] = (
             "Springs, 500 training systems, width 64, horizon 12, 8 epochs, seed 0; each row "
             "changes one setting of the `default` preset. MSE x 1e-2. Short runs: they rank "

@@ -7,11 +7,14 @@ python -m benchmarks.accuracy tables             # benchmarks/results/*.json -> 
 import argparse
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.published import PGODE
+
+if TYPE_CHECKING:
+    from pgode.evaluation import Evaluation, ScoreTable
 
 RESULTS = Path("benchmarks/results")
 CELLS = [(split, h, v) for split in ("test", "ood") for h in ("12", "24", "36") for v in ("q", "v")]
@@ -97,17 +100,15 @@ def keep(name: str, run: Path) -> int:
     from pgode.runtime.files import write_json
 
     opened = Run.open(run)
-    result = opened.evaluate(files.read(source_of(run)))
-    for key in ("curve", "curve_low", "curve_high"):
-        del result[key]
-    threads = opened.config.training.threads
+    evaluation = opened.evaluate(files.read(source_of(run)))
     epochs = opened.epochs
-    result["training"] = {
+    content = {
         "epochs": len(epochs),
         "minutes": round(epochs[-1]["seconds"] / 60, 1),
-        "threads": threads,
+        "threads": opened.config.training.threads,
+        "evaluation": replace(evaluation, curves={}, curve_low={}, curve_high={}).to_json(),
     }
-    write_json(RESULTS / f"{name}.json", result)
+    write_json(RESULTS / f"{name}.json", content)
     return 0
 
 
@@ -133,27 +134,28 @@ def tables() -> int:
 
 
 def _section(title: str, system: str, result: dict[str, Any]) -> str:
-    naive = result["naive"]
+    evaluation = _evaluation(result)
+    naive = {name: evaluation.naive_mse(name) for name in evaluation.naive}
     rows = {
         "PGODE, paper": [PGODE[system][s][h][v] / 100 for s, h, v in CELLS],
-        "PGODE, ours": [result["mse"][s][h][v] for s, h, v in CELLS],
-        "constant velocity": [naive["constant-velocity"][s][h][v] for s, h, v in CELLS],
-        "last value": [naive["last-value"][s][h][v] for s, h, v in CELLS],
+        "PGODE, ours": [_known(evaluation.mse, s, h, v) for s, h, v in CELLS],
+        "constant velocity": [_known(naive["constant-velocity"], s, h, v) for s, h, v in CELLS],
+        "last value": [_known(naive["last-value"], s, h, v) for s, h, v in CELLS],
     }
-    training = result["training"]
-    coverage = result["coverage"]["90"]
-    drift = result["energy_drift"]
+    coverage = evaluation.score("coverage_90")
+    drift = evaluation.energy_drift or {}
+    seed = evaluation.training.seed if evaluation.training else None
     lines = [
         f"## {title}\n",
         _table(rows),
-        f"Training: {training['epochs']} epochs, {training['minutes']} minutes on "
-        f"{training['threads']} thread(s) of a shared two-core machine. Data hash "
-        f"`{result['data_hash'][:12]}`, seed {result['training_seed']}.\n",
+        f"Training: {result['epochs']} epochs, {result['minutes']} minutes on "
+        f"{result['threads']} thread(s) of a shared two-core machine. Data hash "
+        f"`{evaluation.data_hash[:12]}`, seed {seed}.\n",
         "Share of true values inside the 90 % interval (first 36 frames): "
         + "; ".join(
-            f"{split} {name} {100 * coverage[split]['36'][name]:.1f} %"
-            for split in coverage
-            for name in coverage[split]["36"]
+            f"{split} {name} {100 * _known(coverage, split, '36', name):.1f} %"
+            for split in coverage.splits
+            for name in coverage.columns
         )
         + ".\n",
         "Energy drift, median over systems of the mean |E(t) - E(0)| / |E(0)|: "
@@ -169,16 +171,29 @@ def _section(title: str, system: str, result: dict[str, Any]) -> str:
 
 def _by_length(lengths: dict[str, dict[str, Any]]) -> str:
     cells = [cell for cell in CELLS if cell[1] in lengths]
+    errors = {h: _evaluation(each).mse for h, each in lengths.items()}
     rows = {
         "PGODE, paper": [PGODE["springs"][s][h][v] / 100 for s, h, v in cells],
-        "PGODE, `paper` preset": [lengths[h]["mse"][s][h][v] for s, h, v in cells],
+        "PGODE, `paper` preset": [_known(errors[h], s, h, v) for s, h, v in cells],
     }
     took = "; ".join(
-        f"length {h}: {each['training']['epochs']} epochs, {each['training']['minutes']} minutes"
+        f"length {h}: {each['epochs']} epochs, {each['minutes']} minutes"
         for h, each in lengths.items()
     )
     title = "## Springs, `paper` preset, one model per length"
     return f"{title}\n\n{_table(rows, cells)}\nTraining, one thread: {took}.\n"
+
+
+def _evaluation(result: dict[str, Any]) -> "Evaluation":
+    from pgode.evaluation import Evaluation
+
+    return Evaluation.from_json(result["evaluation"])
+
+
+def _known(table: "ScoreTable", split: str, horizon: str, variable: str) -> float:
+    value = table.at(split, int(horizon), variable)
+    assert value is not None, (split, horizon, variable)
+    return value
 
 
 def _table(rows: dict[str, list[float]], cells: list[tuple[str, str, str]] | None = None) -> str:
