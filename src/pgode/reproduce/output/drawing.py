@@ -126,7 +126,7 @@ def _system(panels: np.ndarray, system: Trajectories, runs: dict[str, Run]) -> N
 def _forecast(run: Run, system: Trajectories) -> np.ndarray:
     import torch
 
-    windows = Windows(run.fitting(system), run.normaliser, run.config.window.condition, 36)
+    windows = Windows(run.conform(system), run.normaliser, run.config.window.condition, 36)
     batch = next(windows.batches(1))
     with torch.no_grad():
         return np.asarray(run.model.forecast(batch, batch.target_times).mean.numpy())

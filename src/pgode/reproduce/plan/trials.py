@@ -15,7 +15,8 @@ from pgode.data.trajectories import Trajectories
 from pgode.reproduce.plan.datasets import data_file
 from pgode.reproduce.plan.molecular_data import PROTEINS, replicas_file
 from pgode.reproduce.plan.regimes import CONDITION, regime_of
-from pgode.runs.run import Run, resume, train
+from pgode.runs.run import Run
+from pgode.runs.training import TrainingStopped, resume, train
 from pgode.runtime.files import write_json
 from pgode.runtime.locks import locked
 from pgode.training.config import RunConfig, run_config
@@ -110,8 +111,9 @@ def run_trial(
         if done is not None:
             return done
         data = _seen(files.read(data_file(trial.dataset, trial.budget, root)), trial.systems)
-        run = _trained(trial, data, root, threads, display)
-        if run is None:
+        try:
+            run = _trained(trial, data, root, threads, display)
+        except TrainingStopped:
             return None
         result = _scored(trial, run, data, _replicas(trial, root))
         write_json(result_file(trial, root), result)
@@ -128,7 +130,7 @@ def _seen(data: Trajectories, systems: int) -> Trajectories:
 
 def _trained(
     trial: Trial, data: Trajectories, root: Path, threads: int | None, display: Display | None
-) -> Run | None:
+) -> Run:
     folder = run_folder(trial, root)
     if (folder / "config.json").exists():
         return resume(folder, data, display=display, calibrated=False)
