@@ -5,6 +5,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,17 @@ import pytest
 import yaml
 from cyclopts import CycloptsError
 
+import pgode
 from pgode.cli.app import app
 from pgode.training.config import parse_changes, run_config
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SETTING = re.compile(r"`(?:--set )?((?:model|window|training)\.[\w.]+)=([^`]+)`")
 SOURCE = re.compile(r"`(src/pgode/[\w/]+\.py)`,\s+`([\w.]+)`")
+LINKED = re.compile(r"`([\w.]+)`\s+\(\[`src/(pgode/[\w/]+)\.py`\]\[([\w.]+)\]\)")
+REFERENCE = re.compile(r"\[`([\w.]+)`\]\[\]")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)")
 TARGET = re.compile(r"(?:^|`)make ([a-z-]+)", re.M)
 
@@ -198,6 +202,25 @@ def test_names_in_the_source_that_a_page_points_to_are_there(page: Path) -> None
         assert name in defined(ROOT / path), f"{path} has no {name}"
 
 
+def test_files_of_the_architecture_page_define_what_it_says() -> None:
+    linked = LINKED.findall(text_of(ROOT / "docs/architecture.md"))
+    assert len(linked) > 10
+    for name, file, module in linked:
+        assert name in defined(ROOT / "src" / f"{file}.py"), f"{file} has no {name}"
+        assert module == file.replace("/", ".").removesuffix(".__init__")
+
+
+def test_overview_of_the_reference_says_where_each_public_name_is_defined() -> None:
+    overview = text_of(ROOT / "docs/api/index.md")
+    public = {getattr(pgode, name) for name in pgode.__all__ if not name.startswith("_")}
+    named = set()
+    for path in REFERENCE.findall(overview):
+        module, _, name = path.rpartition(".")
+        named.add(value := getattr(import_module(module), name))
+        assert value.__module__ == module, f"{path} is defined in {value.__module__}"
+    assert named == public
+
+
 def defined(path: Path) -> set[str]:
     """Functions, classes and methods of a file."""
     names: set[str] = set()
@@ -225,5 +248,13 @@ def test_make_targets_that_a_page_names_are_there(page: Path) -> None:
 
 def test_menu_of_the_pages_lists_every_page() -> None:
     # Not yaml: the theme's own tags are unknown to it.
-    menu = re.findall(r"^  - [^:\n]+: (\S+\.md)$", text_of(ROOT / "mkdocs.yml"), re.M)
-    assert sorted(menu) == sorted(page.name for page in PAGES[1:])
+    menu = re.findall(r"^ +- [^:\n]+: (\S+\.md)$", text_of(ROOT / "mkdocs.yml"), re.M)
+    assert sorted(menu) == sorted(str(page.relative_to(ROOT / "docs")) for page in PAGES[1:])
+
+
+def test_every_room_has_its_page_of_the_reference() -> None:
+    # mkdocstrings goes through a room's files by itself, so a page needs to name the room only.
+    rooms = [path.parent.name for path in (ROOT / "src/pgode").glob("*/__init__.py")]
+    assert len(rooms) >= 12
+    for room in rooms:
+        assert f"::: pgode.{room}\n" in text_of(ROOT / "docs/api" / f"{room}.md")
