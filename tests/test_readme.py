@@ -15,6 +15,7 @@ from cyclopts import CycloptsError
 
 import pgode
 from pgode.cli.app import app
+from pgode.runtime.errors import InputError
 from pgode.training.config import parse_changes, run_config
 
 ROOT = Path(__file__).parents[1]
@@ -153,8 +154,13 @@ def test_every_command_and_option_is_in_the_reference() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
 def test_settings_named_on_a_page_exist_and_take_the_value(page: Path) -> None:
-    for key, value in SETTING.findall(text_of(page)):
-        run_config(changes=parse_changes([f"{key}={value}"]))
+    for line in text_of(page).splitlines():
+        given = [f"{key}={value}" for key, value in SETTING.findall(line)]
+        for setting in given:
+            try:
+                run_config(changes=parse_changes([setting]))
+            except InputError:  # It needs the others that the line names beside it.
+                run_config(changes=parse_changes(given))
 
 
 def test_table_of_settings_is_that_of_the_code() -> None:
@@ -163,8 +169,8 @@ def test_table_of_settings_is_that_of_the_code() -> None:
         cells[0].strip("`"): cells[1:3] for cells in rows("commands.md", "setting", "`default`")
     }
     expected = {
-        key: [shown(default[key]), shown(paper[key])]
-        for key in default
+        key: [shown(has[key]) if key in has else "-" for has in (default, paper)]
+        for key in dict.fromkeys([*default, *paper])
         if key not in ("name", "preset")
     }
     assert written == expected
@@ -183,15 +189,16 @@ def test_table_of_differences_says_what_each_preset_has() -> None:
     undone = [cells for cells in listed if cells[1]]
     assert len(undone) > 15
     for name, undo, *states in undone:
-        key, _, value = undo.strip("`").partition("=")
+        key, _, value = undo.split("`")[1].partition("=")
         off = yaml.safe_load(value)
-        expected = ["off" if has[key] == off else "on" for has in presets]
+        expected = ["off" if has.get(key, off) == off else "on" for has in presets]
         assert states == expected, name
 
 
 def test_settings_that_the_presets_disagree_on_are_among_the_differences() -> None:
     default, paper = preset("default"), preset("paper")
-    disagreed = {key for key in default if default[key] != paper[key]} - {"preset"}
+    either = {*default, *paper} - {"preset"}
+    disagreed = {key for key in either if default.get(key) != paper.get(key)}
     written = text_of(ROOT / "docs/differences.md")
     assert [key for key in sorted(disagreed) if key not in written] == []
 

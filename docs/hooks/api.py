@@ -46,7 +46,7 @@ def _show_setting(attribute: griffe.Attribute | griffe.Alias) -> None:
     value = None if attribute.is_alias else attribute.value
     if not isinstance(value, griffe.ExprCall):
         return
-    if str(value.function) == str(attribute.annotation):
+    if attribute.annotation is not None and not value.arguments:
         attribute.docstring = attribute.docstring or _docstring("A group of settings.", attribute)
     if str(value.function) == "Field":
         keywords = [each for each in value.arguments if isinstance(each, griffe.ExprKeyword)]
