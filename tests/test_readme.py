@@ -134,6 +134,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         "forecast",
         "report",
         "info",
+        "convert",
         "models",
         "reproduce",
         "robustness",
@@ -238,6 +239,12 @@ def defined(path: Path) -> set[str]:
             inner = [each.name for each in node.body if isinstance(each, ast.FunctionDef)]
             names.update(f"{node.name}.{method}" for method in inner)
     return names
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_places_in_the_source_that_a_page_names_are_there(page: Path) -> None:
+    places = re.findall(r"`(src/pgode[\w/]*(?:\.py)?)`", text_of(page))
+    assert [place for place in places if not (ROOT / place).exists()] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
