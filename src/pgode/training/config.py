@@ -77,8 +77,10 @@ def run_config(
     content: dict[str, Any] = dict(find_preset(name, preset))
     if file is not None:
         content = merged(content, _read(file))
+    single: dict[str, Any] = {}
     for key, value in (changes or {}).items():
-        content = merged(content, nested(key, value))
+        single = merged(single, nested(key, value), keep_kinds=True)
+    content = merged(content, single)
     content = {**content, "name": content.get("name", name), "preset": preset}
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
