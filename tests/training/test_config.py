@@ -122,7 +122,7 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
 @pytest.mark.parametrize("order", [1, -1])
 def test_single_changes_that_contradict_each_other_are_refused(order: int) -> None:
     changes = [("model.dynamics.top_k", 2), ("model.dynamics", "single")]
-    with pytest.raises(InputError, match='"model.dynamics.top_k" of the kind "single"'):
+    with pytest.raises(InputError, match='of the kind "single"'):
         run_config(changes=dict(changes[::order]))
 
 
