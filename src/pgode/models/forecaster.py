@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.models.flow import Flow
 from pgode.ode import SolverConfig
 from pgode.ode.settings import check_method
 from pgode.runtime.settings import Settings
@@ -78,6 +79,15 @@ class Forecaster(nn.Module):
     def adversary(self) -> Iterable[nn.Parameter]:
         """Parameters that ascend the loss while all others descend it."""
         return ()
+
+    @property
+    def prototypes(self) -> int | None:
+        """K, the number of prototypes; None for a model without any."""
+        return None
+
+    def flow(self, batch: Batch) -> Flow | None:
+        """The initial value problem behind the mean forecast; None for a model that solves none."""
+        return None
 
 
 def squared_error(

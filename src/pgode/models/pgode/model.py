@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecast, Forecaster, Losses
 from pgode.models.latent import variational_losses
 from pgode.models.pgode.config import PRESETS, PGODEConfig
@@ -93,6 +94,17 @@ class PGODE(Forecaster):
         }
         stacked = torch.stack(drawn) if drawn else mean.new_empty(0, *mean.shape)
         return Forecast(mean, stacked, found, solution.evaluations)
+
+    @property
+    def prototypes(self) -> int:
+        """K; 1 for a single message function that all objects share."""
+        return self.config.prototypes if self.config.dynamics == "prototypes" else 1
+
+    def flow(self, batch: Batch) -> Flow:
+        """The initial value problem whose solution is the mean forecast of a batch."""
+        from pgode.models.pgode.robustness import flow
+
+        return flow(self, batch)
 
     def encode(self, batch: Batch) -> Contexts:
         """Object contexts u_i and system contexts g = sum_i u'_i, from two encoders (Eq. 2-5).

@@ -2,12 +2,14 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 NO_DATA = '{"systems":[]}'
 
@@ -31,8 +33,8 @@ def render_page(
 ) -> str:
     """The text of one HTML file. `kind` says above the title what page it is.
 
-    `scripts` run in their order (the script of tool tips if not given); `data` is JSON that they
-    read, with `<` escaped.
+    `scripts` run in this order (only the one for charts and tool tips if not given); `data` is the
+    JSON that they read, see `page_json`.
     """
     shown = [section for section in sections if section.content]
     scripts = [asset("report.js")] if scripts is None else scripts
@@ -53,6 +55,14 @@ def render_page(
 def asset(name: str) -> str:
     """A file of `pgode/reports/assets`."""
     return (files("pgode.reports") / "assets" / name).read_text(encoding="utf-8")
+
+
+def page_json(content: Any) -> str:
+    """JSON for `data`; characters that could end a script element are escaped."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def folded(title: str, content: str, *, opened: bool = False) -> str:

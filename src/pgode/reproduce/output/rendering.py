@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from pgode.reports.terminal import GAINED, percent
+from pgode.reports.terminal import SHARE_LABEL, percent_range
 from pgode.reproduce.tables.catalogue import FLOOR
 
 WORSE = "▲"
@@ -17,9 +17,9 @@ LEGEND = (
 )
 FLOOR_LEGEND = (
     " Noise floor: the error that no forecast can avoid, from futures that begin in one state. "
-    f"{GAINED.capitalize()}: (last value - ours) / (last value - noise floor), all three on the "
-    "systems with such futures alone, so not as the rows above have it; its 90 % range, over draws "
-    "of these systems, in brackets."
+    f"{SHARE_LABEL.capitalize()}: (last value - ours) / (last value - noise floor), all three on "
+    "the systems with such futures alone, so not comparable with the rows above; its 90 % range, "
+    "over draws of these systems, in brackets."
 )
 
 Text = list[list[str]]
@@ -112,9 +112,9 @@ def _error_lines(content: dict[str, Any], dataset: str) -> tuple[list[str], Text
         lines.append(line)
     lines += [
         [
-            f"{GAINED}: {row['label']}",
+            f"{SHARE_LABEL}: {row['label']}",
             *place(row),
-            *(percent(*cell["gained"]) for cell in row["cells"]),
+            *(percent_range(*cell["gained"]) for cell in row["cells"]),
             *(["-"] if timed else []),
         ]
         for row in rows
