@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from pgode.batches.normaliser import Normaliser
 from pgode.data import files
-from pgode.data.molecules import superposed
+from pgode.data.superposition import superposed
 
 CONDITION, HORIZON = 12, 24
 SCORED = (12, 24)

@@ -13,10 +13,9 @@ from pgode.data.molecules import (
     Preparation,
     aligned,
     atom_names,
-    mean_structure,
     prepare,
-    superposed,
 )
+from pgode.data.superposition import mean_structure
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -48,26 +47,6 @@ def prepared(positions: np.ndarray, **options) -> Trajectories:
 
 def turned(seed: int) -> np.ndarray:
     return turn(3, mirror=False, seed=seed).numpy()
-
-
-def test_superposition_undoes_every_turn_and_shift():
-    frame = motion(1, 1)
-    turns = [turned(seed) for seed in range(6)]
-    moved = np.stack([frame[0, 0] @ turn.T + k for k, turn in enumerate(turns)])[None]
-    on_first = superposed(moved)
-    np.testing.assert_allclose(on_first, np.broadcast_to(moved[:, :1], moved.shape), atol=1e-12)
-
-
-def test_superposition_never_mirrors_and_is_the_best_rotation():
-    frames = motion(1, 2)
-    frames[0, 1] = frames[0, 0] * [1, 1, -1]
-    placed = superposed(frames)
-    best = ((placed[0, 1] - placed[0, 0]) ** 2).sum()
-    assert best > 0.01  # a mirror image would fit exactly
-    middle = placed[0, 1].mean(0)
-    for seed in range(50):
-        other = (placed[0, 1] - middle) @ turned(seed).T + middle
-        assert ((other - placed[0, 0]) ** 2).sum() >= best - 1e-12
 
 
 @pytest.mark.parametrize("align", ["superposed", "centred", "raw"])
@@ -188,17 +167,6 @@ def test_distances_are_standardised_and_another_cutoff_is_refused():
     with pytest.raises(InputError, match=r"nearer than 0\.4, but the model was trained with 0\.5"):
         normaliser.check(prepared(motion(), cutoff=0.4), "other.nc")
     assert Normaliser.from_json(json.loads(json.dumps(normaliser.to_json()))) == normaliser
-
-
-def test_mean_structure_is_found_whichever_way_the_frames_lie():
-    stream = np.random.default_rng(3)
-    shape = stream.normal(0, 0.3, (len(ATOMS), 3))
-    frames = np.stack(
-        [(shape + stream.normal(0, 0.01, shape.shape)) @ turned(k).T + k for k in range(40)]
-    )
-    found = mean_structure(frames)
-    expected = superposed(shape[None, None], found[None, None])[0, 0]
-    assert np.abs(found - expected).max() < 0.01
 
 
 def test_a_normaliser_knows_the_mean_structure_of_its_own_molecule_only():

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pgode.data.molecules import atom_names, mean_structure
+from pgode.data.molecules import atom_names
+from pgode.data.superposition import mean_structure
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 

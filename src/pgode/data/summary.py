@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Shaped
 
-from pgode.data.validation import SPLITS
+from pgode.data.splits import SPLITS
 
 
 def summary(ds: xr.Dataset) -> dict[str, Any]:

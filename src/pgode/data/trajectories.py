@@ -15,6 +15,7 @@ from jaxtyping import Shaped
 from pgode.data import validation as checks
 from pgode.data.edges import Edges
 from pgode.data.schema import REQUIRED, STATE_DIMS, edges_of, strings, values, with_edges
+from pgode.data.splits import SPLITS
 from pgode.data.summary import summary
 from pgode.data.view import Contents
 from pgode.runtime.errors import InputError
@@ -241,7 +242,7 @@ class Trajectories(Contents):
         """The systems of one split."""
         chosen = self.split == name
         if not chosen.any():
-            there = [word for word in checks.SPLITS if (self.split == word).any()]
+            there = [word for word in SPLITS if (self.split == word).any()]
             raise InputError(
                 f'no system is in the split "{name}". Expected one of those that exist here: '
                 f"{', '.join(there)}. Choose one of them, or add systems for {name}."

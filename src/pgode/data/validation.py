@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from pgode.data.splits import SPLITS
 from pgode.runtime.errors import InputError
 
 ROLES = ("position", "velocity", "value")
-SPLITS = ("train", "val", "test", "ood")
 
 
 def array(name: str, values: Any, source: str) -> Shaped[np.ndarray, "..."]:

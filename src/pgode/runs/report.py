@@ -8,6 +8,7 @@ import torch
 
 from pgode import __version__
 from pgode.batches.windows import Windows
+from pgode.data.splits import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import predict
 from pgode.evaluation.scores.probabilistic import interval
@@ -130,7 +131,7 @@ def _molecule(run: Run, data: Trajectories, splits: list[str], horizon: int) -> 
 
 def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
     config = run.config
-    there = [name for name in ("train", "val", "test", "ood") if (data.split == name).any()]
+    there = [name for name in SPLITS if (data.split == name).any()]
     counts = {name: int((data.split == name).sum()) for name in there}
     size = sum(parameter.numel() for parameter in run.model.parameters())
     rows = [

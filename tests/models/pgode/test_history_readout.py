@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.molecules import Preparation, prepare
-from pgode.data.molecules import superposed as superposed_molecule
+from pgode.data.superposition import superposed as superposed_molecule
 from pgode.models.pgode.history_readout import AGES, Recall, superposed
 from pgode.nn.frames import last_observed
 

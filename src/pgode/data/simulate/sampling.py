@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.data.simulate.parameters import Ranges
-
-SPLITS = ("train", "val", "test", "ood")
+from pgode.data.splits import SPLITS
 
 Draw = Callable[[np.random.Generator, int, float], Float[np.ndarray, "object object"]]
 

@@ -11,8 +11,9 @@ from jaxtyping import Float
 
 from pgode.data.simulate.charged import CHARGED
 from pgode.data.simulate.particles import INTEGRATORS, integrate
-from pgode.data.simulate.sampling import SPLITS, ParticleSystem, draw_start
+from pgode.data.simulate.sampling import ParticleSystem, draw_start
 from pgode.data.simulate.springs import SPRINGS
+from pgode.data.splits import SPLITS
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.runtime.errors import InputError
 

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
-from pgode.data.molecules import superposed
+from pgode.data.superposition import superposed
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import predict
 from pgode.evaluation.scores.errors import columns, known_mean, system_means

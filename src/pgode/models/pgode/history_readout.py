@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.data.superposition import optimal_rotation
 from pgode.nn.time_embedding import time_embedding
 
 AGES = 16
@@ -94,7 +95,7 @@ def superposed(
 ) -> Float[Tensor, "objects frames dims"]:
     """Each system's frames turned and shifted to lie on `onto` as well as they can.
 
-    As `pgode.data.molecules.superposed`, for the objects of many systems of which some are missing.
+    As `pgode.data.superposition.superposed`, for many systems with objects that may be missing.
     """
 
     def total(x: Tensor) -> Tensor:
@@ -107,9 +108,6 @@ def superposed(
     moved = place - middle[batch.system]
     aim = (onto.unsqueeze(1) - target[batch.system]) * share
     covariance = total(moved.unsqueeze(-1) * aim.unsqueeze(-2))
-    left, _, right = torch.linalg.svd(covariance)
-    sign = torch.linalg.det(left @ right).sign().unsqueeze(-1)
-    right = torch.cat([right[..., :-1, :], right[..., -1:, :] * sign.unsqueeze(-1)], dim=-2)
-    turn = (left @ right)[batch.system]
+    turn = optimal_rotation(covariance, torch)[batch.system]
     turned: Tensor = (moved.unsqueeze(-2) @ turn).squeeze(-2)
     return turned + target[batch.system]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pgode.data.molecules import superposed
+from pgode.data.superposition import superposed
 from pgode.reports.base.numbers import finite
 from pgode.runtime.errors import InputError
 

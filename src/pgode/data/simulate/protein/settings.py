@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pgode.data.simulate.parameters import Ranges
-from pgode.data.simulate.sampling import SPLITS
 from pgode.data.simulate.simulation import whole
+from pgode.data.splits import SPLITS
 from pgode.runtime.errors import InputError
 
 RANGES = Ranges(
