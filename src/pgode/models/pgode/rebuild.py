@@ -83,4 +83,4 @@ class Rebuild:
             if piece_number < last:
                 state = solution.states[-1]
                 batch = replace(batch, graph=self.graph(decode(state), batch))
-        return Solution(torch.stack(outputs), "ok", steps, evaluations)
+        return Solution(torch.stack(outputs), steps, evaluations)
