@@ -110,7 +110,7 @@ def test_a_file_without_a_box_is_left_as_it_is_and_says_so(run: Path) -> None:
         {"name": "run.trr", "frames": 40, "systems": 4, "made_whole": False}
     ]
     assert (said["topology"], said["selection"], said["stride"]) == ("top.pdb", "protein", 1)
-    assert data.dataset.attrs["generator"] == "pgode.data.files.md"
+    assert data.dataset.attrs["generator"] == "pgode import md"
 
 
 def test_atoms_are_those_of_the_selection_and_of_the_choice(run: Path) -> None:

@@ -98,7 +98,7 @@ def read(
         },
         split=words,
         title=f"Molecular dynamics of {topology.stem}",
-        generator="pgode.data.files.md",
+        generator="pgode import md",
         generator_version="1",
         source=", ".join(str(path) for path in paths),
     )
