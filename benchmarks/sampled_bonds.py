@@ -52,7 +52,7 @@ def measured(folder: Path, path: Path) -> dict[str, dict[str, float]]:
     forecasts = {"truth": test.truth[None], "mean": test.mean[None]}
     for name, calibration in (("together", whole), ("alone", replace(whole, together=None))):
         forecasts[name] = calibration.samples(
-            test.mean, test.draws, test.times, SAMPLES, 0, test.structure
+            test.mean, test.draws, test.times, SAMPLES, 0, test.reference
         )
     return {
         name: {

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.rigid_motions import turn
 
-from pgode.batches.normaliser import Normaliser
+from pgode.batches.normaliser import Normaliser, upgrade_normaliser
+from pgode.batches.reference import Reference
 from pgode.data import files
 from pgode.data.molecules import (
     Molecule,
@@ -172,16 +173,21 @@ def test_distances_are_standardised_and_another_cutoff_is_refused():
 def test_a_normaliser_knows_the_mean_structure_of_its_own_molecule_only():
     data = prepared(motion(), align="raw")
     normaliser = Normaliser.fit(data)
-    structure = normaliser.structure_of(data)
-    assert structure is not None and structure.shape == (len(ATOMS), 3)
-    raw = structure * normaliser.scale + normaliser.centre
-    np.testing.assert_allclose(raw.ravel(), normaliser.structure)
-    assert Normaliser.from_json(json.loads(json.dumps(normaliser.to_json()))) == normaliser
+    reference = normaliser.reference_of(data)
+    assert reference is not None and reference.shape == (len(ATOMS), 3)
+    raw = reference * normaliser.scale + normaliser.centre
+    np.testing.assert_allclose(raw, normaliser.reference.positions)
+    content = json.loads(json.dumps(normaliser.to_json()))
+    assert Normaliser.from_json(content) == normaliser
+    old = {k: v for k, v in content.items() if k not in ("reference", "frame_duration")}
+    old |= {"frame": content["frame_duration"], "atoms": atom_names(data.topology)}
+    old["structure"] = np.ravel(normaliser.reference.positions).tolist()
+    assert upgrade_normaliser(old) == content
     moved = data.topology.replace("   0.000   0.000   0.000", "   1.000   2.000   3.000")
     assert moved != data.topology and atom_names(moved) == atom_names(data.topology)
-    assert normaliser.structure_of(prepared(motion(), atoms="heavy")) is None
-    assert Normaliser.fit(without_topology(data)).structure == ()
-    assert normaliser.structure_of(without_topology(data)) is None
+    assert normaliser.reference_of(prepared(motion(), atoms="heavy")) is None
+    assert Normaliser.fit(without_topology(data)).reference is None
+    assert normaliser.reference_of(without_topology(data)) is None
 
 
 def test_frames_with_missing_atoms_do_not_count_for_the_mean_structure():
@@ -198,7 +204,7 @@ def test_frames_with_missing_atoms_do_not_count_for_the_mean_structure():
         topology=data.topology,
     )
     expected = mean_structure(data.states[0, :, :2].swapaxes(0, 1))
-    np.testing.assert_allclose(Normaliser.fit(gaps).structure, expected.ravel())
+    np.testing.assert_allclose(Reference.fit(gaps).positions, expected)
 
 
 def without_topology(data: Trajectories) -> Trajectories:

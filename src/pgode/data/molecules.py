@@ -143,10 +143,17 @@ def aligned(
 
 
 def atom_names(pdb: str) -> str:
-    """Names, residues and chains of the atoms of a PDB text, in order: what tells molecules apart.
+    """Names, residues and chains of the atoms of a PDB text, in order: they identify a molecule.
 
-    Serial numbers and places do not count.
+    Serial numbers and coordinates are left out.
     """
     first_model = pdb.split("\nENDMDL", 1)[0]
     lines = first_model.splitlines()
     return "\n".join(line[12:27] for line in lines if line.startswith(("ATOM", "HETATM")))
+
+
+def atoms_of(data: Trajectories) -> str | None:
+    """The atoms that the objects are (see `atom_names`); None if they are no atoms in space."""
+    if not data.topology or len(data.position_features) != len(FEATURES):
+        return None
+    return atom_names(data.topology)

@@ -128,7 +128,7 @@ def _add_scores(
     drawn = ours.draws.astype(np.float64)
     if calibration is not None:
         drawn = calibration.samples(
-            ours.mean, ours.draws, ours.times, samples, seed, ours.structure
+            ours.mean, ours.draws, ours.times, samples, seed, ours.reference
         )
     scores = np.where(ours.known, crps(drawn, ours.truth), np.nan)
     result["crps"][split] = _by_variable(scores, normaliser, result["horizons"])

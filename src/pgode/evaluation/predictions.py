@@ -27,8 +27,8 @@ class Predictions:
     contexts: dict[str, np.ndarray]
     evaluations: int
     seconds: float
-    structure: Float[np.ndarray, "object axis"] | None = None
-    """Mean structure of the molecule, at each of its atoms; no axes where none is known."""
+    reference: Float[np.ndarray, "object axis"] | None = None
+    """Scaled reference position of each object; no axes where none is known."""
 
     @property
     def frames(self) -> int:
@@ -66,5 +66,5 @@ def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) 
         contexts={n: np.concatenate([r.contexts[n].numpy() for r in results]) for n in names},
         evaluations=results[0].evaluations,
         seconds=seconds,
-        structure=np.concatenate([batch.structure.double().numpy() for batch in batches]),
+        reference=np.concatenate([batch.reference.double().numpy() for batch in batches]),
     )

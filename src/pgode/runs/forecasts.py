@@ -91,8 +91,8 @@ def forecast_future(
         draws = result.samples.double().numpy()
         if calibration is not None:
             when = asked[batch.system].double().numpy()
-            structure = batch.structure.double().numpy()
-            draws = calibration.samples(scaled, draws, when, samples, seed + first, structure)
+            reference = batch.reference.double().numpy()
+            draws = calibration.samples(scaled, draws, when, samples, seed + first, reference)
         elif samples:
             draws = draws[np.arange(samples) % len(draws)]
         mean[rows][here[rows]] = normaliser.raw(scaled)
@@ -114,7 +114,7 @@ def _labelled(
 ) -> xr.Dataset:
     dims = ("system", "object", "time", "feature")
     last = observed.times[np.arange(observed.systems), windows.frames - 1]
-    times = last[:, None] + frames * windows.normaliser.frame
+    times = last[:, None] + frames * windows.normaliser.frame_duration
     dataset = xr.Dataset(
         {
             "mean": (dims, mean),

@@ -67,7 +67,7 @@ def _examples(
     drawn = found.draws.astype(np.float64)
     if run.calibration is not None and samples:
         drawn = run.calibration.samples(
-            found.mean, found.draws, found.times, samples, seed, found.structure
+            found.mean, found.draws, found.times, samples, seed, found.reference
         )
     low, high = interval(drawn, 90) if len(drawn) else (found.mean, found.mean)
     batch = next(windows.batches(chosen.systems))
@@ -79,7 +79,9 @@ def _examples(
         rows = np.flatnonzero(found.system == k)
         own = np.isin(receivers, rows)
         edges = zip(receivers[own] - rows[0], senders[own] - rows[0], weights[own], strict=True)
-        ahead = found.times[rows[0]] * run.normaliser.frame + chosen.times[k, condition - 1]
+        ahead = (
+            found.times[rows[0]] * run.normaliser.frame_duration + chosen.times[k, condition - 1]
+        )
         examples.append(
             Example(
                 split=split,
@@ -122,7 +124,7 @@ def _molecule(run: Run, data: Trajectories, splits: list[str], horizon: int) -> 
         }
         first = found[run.config.name]
         truth = np.where(first.known, run.normaliser.raw(first.truth), np.nan)
-        times = first.times.mean(0) * run.normaliser.frame
+        times = first.times.mean(0) * run.normaliser.frame_duration
         deviations.append(deviation(split, times, raw, truth.reshape(shape)[..., axes], group))
     floor = NoiseFloor.read(run.folder / "noise_floor.json")
     x, y, z = axes

@@ -102,7 +102,7 @@ class Run:
                 f"{self.config.window.horizon}."
             )
         if times is not None:
-            frames = _frames(times, self.normaliser.frame)
+            frames = _frames(times, self.normaliser.frame_duration)
         return forecast_future(
             self.model,
             observed,

@@ -41,7 +41,7 @@ def made(systems: int, seed: int) -> Predictions:
 
 
 def drawn(together: Together, new: Predictions, count: int = 20) -> np.ndarray:
-    found = together.samples(new.mean, new.times, new.structure, count, seed=1)
+    found = together.samples(new.mean, new.times, new.reference, count, seed=1)
     assert found is not None
     return found.reshape(count, -1, ATOMS, FRAMES, 3)
 
@@ -80,7 +80,7 @@ def test_samples_between_frames_lie_between_theirs_and_the_seed_fixes_them(toget
     new = made(2, 40)
     half = new.times[:, :1] + np.array([[0.0, 0.5, 1.0, 50.0]])
     mean = np.repeat(new.mean[:, :1], 4, axis=1)
-    one, two = (together.samples(mean, half, new.structure, 20, seed=3) for _ in range(2))
+    one, two = (together.samples(mean, half, new.reference, 20, seed=3) for _ in range(2))
     np.testing.assert_array_equal(one, two)
     spread = (one - mean).std(0).mean((0, 2))
     assert spread[0] < spread[1] < spread[2] < spread[3]

@@ -39,7 +39,7 @@ class Together:
     @classmethod
     def fit(cls, validation: Predictions) -> "Together | None":
         """From forecasts of the validation split; None if it is no molecule, or of few systems."""
-        split = _by_system(validation.mean, validation.structure)
+        split = _by_system(validation.mean, validation.reference)
         if split is None or not validation.known.all():
             return None
         mean, structure = split

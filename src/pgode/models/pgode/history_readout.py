@@ -42,7 +42,7 @@ class Recall(nn.Module):
         self.register_buffer("unit", unit, persistent=False)
         self.kinds = 2 if self.positions else 1
         self.weigh = nn.Linear(width, self.kinds * AGES)
-        relaxes = relax and bool(self.positions) and bool(normaliser.structure)
+        relaxes = relax and bool(self.positions) and normaliser.reference is not None
         self.relax = nn.Linear(width, 1) if relaxes else None
         with torch.no_grad():
             for parameter in self.parameters():
@@ -64,9 +64,9 @@ class Recall(nn.Module):
             there = batch.observed[..., self.positions].all(-1, keepdim=True)
             changes.append(self._turned(batch.states[..., self.positions], there, last, batch))
         change = torch.einsum("nkoc,nkcf->onf", weight, torch.stack(changes, dim=1))
-        if self.relax is not None and batch.structure.shape[1]:
+        if self.relax is not None and batch.reference.shape[1]:
             seen = batch.observed[..., self.positions].any(1).all(-1)
-            away = self._turned(batch.structure.unsqueeze(1), seen[:, None, None], last, batch)
+            away = self._turned(batch.reference.unsqueeze(1), seen[:, None, None], last, batch)
             change = change + self.relax(states) * away.squeeze(1)
         return change[..., self.features]
 

@@ -41,7 +41,7 @@ class Rebuild:
                 f"simulate protein or pgode import md, or built with graph_cutoff. Leave "
                 f"model.rebuild out."
             )
-        self.cutoff, self.every = rule[0], rule[1] / normaliser.frame
+        self.cutoff, self.every = rule[0], rule[1] / normaliser.frame_duration
         self._normaliser = normaliser
 
     def graph(self, features: Float[Tensor, "objects features"], batch: Batch) -> Graph:
