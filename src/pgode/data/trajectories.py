@@ -245,28 +245,6 @@ class Trajectories(DatasetView):
         kept = self.dataset.drop_vars("topology", errors="ignore").assign(moved)
         return Trajectories(with_edges(kept, self.edges.permuted(place)))
 
-    def with_provenance(
-        self,
-        *,
-        title: str | None = None,
-        generator: str | None = None,
-        generator_version: str | None = None,
-        generator_settings: str | None = None,
-        seed: int | None = None,
-    ) -> "Trajectories":
-        """The same content (and hash) with other attributes about its origin."""
-        if generator_settings is not None:
-            validation.check_settings(generator_settings, "the given provenance")
-        given = {
-            "title": title,
-            "generator": generator,
-            "generator_version": generator_version,
-            "generator_settings": generator_settings,
-            "seed": None if seed is None else validation.seed_number(seed, "the given provenance"),
-        }
-        changed = {name: value for name, value in given.items() if value is not None}
-        return Trajectories(self.dataset.assign_attrs(changed))
-
     def summary(self) -> dict[str, Any]:
         """What `pgode info` shows: plain numbers, text, lists and dicts, ready for JSON."""
         return summary(self.dataset)

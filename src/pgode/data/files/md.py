@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pgode.data.files.md_export import write
 from pgode.data.files.md_files import (
     check_trajectory,
     mdtraj,
@@ -27,8 +26,6 @@ from pgode.data.molecules import Molecule, Preparation, prepare
 from pgode.data.splits import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
-
-__all__ = ["FRAMES", "SHARES", "read", "write"]
 
 FRAMES = 48
 """Frames of a system."""

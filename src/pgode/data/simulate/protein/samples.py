@@ -80,12 +80,6 @@ class Samples:
             ) from None
         return content
 
-    @property
-    def source(self) -> Source:
-        """The structure as it was given."""
-        text = (self.folder / "structure.pdb").read_text(encoding="utf-8")
-        return Source(self.settings.structure, text)
-
     def keep_solvated(self, solvated: Solvated, state: State) -> None:
         """Keep what every branch starts from."""
         molecule = solvated.molecule
