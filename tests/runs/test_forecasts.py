@@ -141,7 +141,7 @@ def test_absent_objects_have_no_forecast_and_present_ones_do(awkward: Forecasts)
 def test_each_system_goes_on_from_its_own_last_frame(awkward: Forecasts) -> None:
     data = uneven()
     last = data.times[np.arange(5), LENGTHS - 1]
-    step = Normaliser.fit(data).frame
+    step = Normaliser.fit(data).frame_duration
     np.testing.assert_allclose(
         awkward.dataset["times"].values, last[:, None] + step * np.array([0.5, 1.0, 2.5])
     )

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pgode.batches.temporal_graph import History
+from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Batch
 from pgode.nn.time_embedding import time_embedding
 
@@ -55,7 +55,7 @@ class AttentionLayer(nn.Module):
         self,
         h: Float[Tensor, "nodes width"],
         later: Float[Tensor, " nodes"],
-        history: History,
+        history: TemporalGraph,
     ) -> Float[Tensor, "nodes width"]:
         """Each observation with what it heard."""
         graph, known = history.graph, self.norm(h)

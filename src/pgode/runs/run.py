@@ -168,7 +168,7 @@ class Run:
                 f"observed one, at least 1. Leave it out for the trained horizon of {trained}."
             )
         if times is not None:
-            return _frames_at(times, self.normaliser.frame)
+            return _frames_at(times, self.normaliser.frame_duration)
         return np.arange(1, (until or trained) + 1, dtype=np.float64)
 
 

@@ -1,10 +1,10 @@
 """Settings: frozen pydantic models whose errors name the key, what was expected, and the fix."""
 
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pgode.runtime.choices import did_you_mean
 from pgode.runtime.errors import InputError
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -26,8 +26,7 @@ def validated(kind: type[Kind], content: dict[str, Any], where: str) -> Kind:
         key = ".".join([where, *path] if where else path)
         if first["type"] == "extra_forbidden":
             known = _keys(kind, path[:-1])
-            close = get_close_matches(path[-1], known, 1)
-            hint = f'Did you mean "{close[0]}"?' if close else f"Known keys: {', '.join(known)}."
+            hint = did_you_mean(path[-1], known) or f"Known keys: {', '.join(known)}."
             raise InputError(f'unknown setting "{key}". {hint}') from None
         if not path:
             reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
@@ -36,7 +35,7 @@ def validated(kind: type[Kind], content: dict[str, Any], where: str) -> Kind:
                 f"in the config file or with --set."
             ) from None
         raise InputError(
-            f'the setting "{key}" is {first["input"]!r}, which does not do: {first["msg"]}. '
+            f'the setting "{key}" is {first["input"]!r}, which is invalid: {first["msg"]}. '
             f"Correct it in the config file or with --set {key}=..."
         ) from None
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from pgode.batches.graph import Graph
-from pgode.batches.temporal_graph import History
+from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Batch
 from pgode.nn.time_embedding import time_embedding
 
@@ -80,7 +80,7 @@ class TemporalGraphEncoder(nn.Module):
         return total / count.unsqueeze(1)
 
     def _first(
-        self, observation: Float[Tensor, "nodes inputs"], history: History
+        self, observation: Float[Tensor, "nodes inputs"], history: TemporalGraph
     ) -> Float[Tensor, "nodes width"]:
         """What an observation is before any attention."""
         h: Tensor = self.embed(observation)
@@ -149,7 +149,7 @@ class Relation(nn.Module):
         self.out = nn.Linear(width, width, bias=False)
 
     def forward(
-        self, observation: Float[Tensor, "nodes inputs"], history: History
+        self, observation: Float[Tensor, "nodes inputs"], history: TemporalGraph
     ) -> Float[Tensor, "nodes width"]:
         """What the neighbours of each observation say of it."""
         received, sent = self.receive(observation), self.send(observation)

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.data.superposition import optimal_rotation
 from pgode.nn.time_embedding import time_embedding
 
 AGES = 16
@@ -41,7 +42,7 @@ class Recall(nn.Module):
         self.register_buffer("unit", unit, persistent=False)
         self.kinds = 2 if self.positions else 1
         self.weigh = nn.Linear(width, self.kinds * AGES)
-        relaxes = relax and bool(self.positions) and bool(normaliser.structure)
+        relaxes = relax and bool(self.positions) and normaliser.reference is not None
         self.relax = nn.Linear(width, 1) if relaxes else None
         with torch.no_grad():
             for parameter in self.parameters():
@@ -63,9 +64,9 @@ class Recall(nn.Module):
             there = batch.observed[..., self.positions].all(-1, keepdim=True)
             changes.append(self._turned(batch.states[..., self.positions], there, last, batch))
         change = torch.einsum("nkoc,nkcf->onf", weight, torch.stack(changes, dim=1))
-        if self.relax is not None and batch.structure.shape[1]:
+        if self.relax is not None and batch.reference.shape[1]:
             seen = batch.observed[..., self.positions].any(1).all(-1)
-            away = self._turned(batch.structure.unsqueeze(1), seen[:, None, None], last, batch)
+            away = self._turned(batch.reference.unsqueeze(1), seen[:, None, None], last, batch)
             change = change + self.relax(states) * away.squeeze(1)
         return change[..., self.features]
 
@@ -94,7 +95,7 @@ def superposed(
 ) -> Float[Tensor, "objects frames dims"]:
     """Each system's frames turned and shifted to lie on `onto` as well as they can.
 
-    As `pgode.data.molecules.superposed`, for the objects of many systems of which some are missing.
+    As `pgode.data.superposition.superposed`, for many systems with objects that may be missing.
     """
 
     def total(x: Tensor) -> Tensor:
@@ -107,9 +108,6 @@ def superposed(
     moved = place - middle[batch.system]
     aim = (onto.unsqueeze(1) - target[batch.system]) * share
     covariance = total(moved.unsqueeze(-1) * aim.unsqueeze(-2))
-    left, _, right = torch.linalg.svd(covariance)
-    sign = torch.linalg.det(left @ right).sign().unsqueeze(-1)
-    right = torch.cat([right[..., :-1, :], right[..., -1:, :] * sign.unsqueeze(-1)], dim=-2)
-    turn = (left @ right)[batch.system]
+    turn = optimal_rotation(covariance, torch)[batch.system]
     turned: Tensor = (moved.unsqueeze(-2) @ turn).squeeze(-2)
     return turned + target[batch.system]
