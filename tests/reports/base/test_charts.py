@@ -1,7 +1,7 @@
 import re
 
 import numpy as np
-from tests.reports.run.test_errors import readout
+from tests.reports.run.test_error_curves import readout
 
 from pgode.reports.base.charts import MOST_POINTS, Chart, Series, draw
 

@@ -9,6 +9,8 @@ from tests.reports.fabricate import made_evaluation, planar, springs_report
 
 from pgode.evaluation.evaluation import Training
 from pgode.reports import ReportData, render, write_report
+from pgode.reports.base import example as example_room
+from pgode.reports.run import player
 from pgode.runtime.errors import InputError
 
 VOID = {"meta", "input", "br", "link", "img"}
@@ -191,6 +193,16 @@ def test_missing_values_leave_gaps_and_no_nan():
     assert not re.search(r"\bnan\b", page.split("<script>")[0], re.IGNORECASE)
     system = json.loads(Balanced(page).data)["systems"][0]
     assert set(system["truth"]) == {None} and system["observed"].count(None) == 4
+
+
+def test_large_systems_are_cut_and_the_page_says_so(monkeypatch):
+    note = "only the first 4 objects are shown"
+    monkeypatch.setattr(example_room, "MOST_OBJECTS", 4)
+    monkeypatch.setattr(player, "MOST_OBJECTS", 4)
+    page = Balanced(render(planar(("x", "y"), ("position",) * 2, objects=5)))
+    assert note in page.text
+    assert [system["objects"] for system in json.loads(page.data)["systems"]] == [4, 4]
+    assert note not in Balanced(render(planar(("x", "y"), ("position",) * 2, objects=4))).text
 
 
 def test_an_empty_report_still_says_so():

@@ -1,6 +1,6 @@
 import numpy as np
 from tests.reports.fabricate import training_log
-from tests.reports.run.test_errors import readout
+from tests.reports.run.test_error_curves import readout
 
 from pgode.reports.run.training import training_figures
 

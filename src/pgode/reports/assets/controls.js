@@ -42,7 +42,7 @@ function startPlayer(data) {
     } else if (ahead > 0) {
       const distances = Array.from({ length: system.objects }, (_, o) => miss(o)).filter(Number.isFinite);
       readout.textContent = distances.length
-        ? `Distance between forecast and truth: ${text(mean(distances))} in the mean over objects, at most ${text(Math.max(...distances))}.`
+        ? `Mean distance between forecast and truth: ${text(mean(distances))}; largest of an object: ${text(Math.max(...distances))}.`
         : "The truth is not known at this time.";
     } else {
       readout.textContent = "The model sees these frames.";

@@ -79,9 +79,9 @@ def _section(section: Section) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """A content security policy: nothing is fetched, and no script runs but our own.
+    """A content security policy: nothing is fetched, and only these scripts run.
 
-    Escaping is the first guard against names that are markup; this is the second.
+    Names in the data may contain markup. They are escaped; the policy is a second safeguard.
     """
     digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts]
     allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)

@@ -11,7 +11,7 @@ from pgode.reports.base.presentation import Presentation
 from pgode.reports.molecule.presentation import MoleculePresentation
 from pgode.reports.run.data import PageContent, ReportData
 from pgode.reports.run.energy import energy_section
-from pgode.reports.run.errors import error_section
+from pgode.reports.run.error_curves import error_section
 from pgode.reports.run.player import ObjectPresentation
 from pgode.reports.run.prototypes import prototypes_section
 from pgode.reports.run.provenance import provenance_section

@@ -65,7 +65,7 @@ def _draw(data: ReportData, example: Example, view: View) -> str:
     objects = "".join(
         _object(example, view, index, x_axis, y_axis) for index in range(example.objects)
     )
-    # A nested svg clips whatever leaves the box, without an id that would have to be unique.
+    # A nested svg clips what leaves the box and, unlike a clip path, needs no unique id.
     window = " ".join(svg.number(value) for value in (low, top, high - low, bottom - top))
     parts.append(f'<svg class="inside" {corner} {size} viewBox="{window}">{objects}</svg>')
     if view.x is None:
@@ -79,7 +79,7 @@ def _draw(data: ReportData, example: Example, view: View) -> str:
 
 
 def _object(example: Example, view: View, index: int, x_axis: svg.Axis, y_axis: svg.Axis) -> str:
-    """Three lines of one object, each later one starting where the observed one ends."""
+    """Three lines of one object; forecast and truth start where the observed line ends."""
 
     def placed(
         states: Float[np.ndarray, "frames features"], times: Float[np.ndarray, " frames"]

@@ -5,7 +5,7 @@ from html import unescape
 import numpy as np
 from tests.reports.fabricate import made_evaluation, springs_report
 
-from pgode.reports.run.errors import error_figures, error_legend
+from pgode.reports.run.error_curves import error_figures, error_legend
 
 
 def readout(panel: str) -> dict:
