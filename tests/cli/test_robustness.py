@@ -25,7 +25,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with k2 (two prototypes), k1 (one) and still (last value)."""
     folder = tmp_path_factory.mktemp("runs")
     shutil.copytree(trained().folder, folder / "k2")
-    assert trained_in(folder / "k1", settings(model_prototypes=1, training_epochs=1))
+    assert trained_in(folder / "k1", settings(model__dynamics__prototypes=1, training_epochs=1))
     options = ["--model", "last-value", "--set", "window.condition=6", "--horizon", "6"]
     assert run_command(["train", str(data_file()), "-o", str(folder / "still"), *options]) == 0
     return folder

@@ -32,7 +32,7 @@ def awkward() -> Forecasts:
     """Systems of different sizes, lengths and clocks."""
     data = uneven()
     torch.manual_seed(0)
-    settings = model_config("pgode", {"width": 8, "prototypes": 3})
+    settings = model_config("pgode", {"width": 8, "dynamics": {"prototypes": 3}})
     model = build_model("pgode", settings, Normaliser.fit(data)).eval()
     frames = np.array([0.5, 1.0, 2.5])
     return forecast_future(model, data, SHORT, frames, calibration=None, samples=3, seed=0)

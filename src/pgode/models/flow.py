@@ -1,4 +1,4 @@
-"""The initial value problem behind a mean forecast, so that its initial state can be perturbed."""
+"""The initial value problem behind a forecast, opened for those who perturb its initial state."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,17 +7,16 @@ from jaxtyping import Float
 from torch import Tensor
 
 Field = Callable[[Float[Tensor, "objects inputs"]], Float[Tensor, "objects inputs"]]
-"""A right-hand side: the change of every object's state per frame, given the states of all."""
+"""A right-hand side: the change of every object's state per frame, given the state of all."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """The initial value problem that the mean forecast of a batch solves.
+    """The initial value problem that a batch's forecast solves.
 
-    `mixture` is the full right-hand side. `prototypes` are the right-hand sides that result when
-    every object follows one prototype alone; `weights` are the gate's. All of them include the
-    terms that no gate multiplies (the recovery term -z, dq/dt = v). A right-hand side is affine in
-    the gate and the weights of an object sum to 1, so
+    `mixture` is the whole right-hand side, and `prototypes` are what it would be if every object
+    followed one prototype alone. All of them hold the terms that no gate weighs (the recovery -z,
+    dq/dt = v). A right-hand side is affine in the gate and an object's weights sum to 1, so
 
         mixture(Z)_i = sum_k weights_ik prototypes_k(Z)_i
 

@@ -1,8 +1,8 @@
-"""The contract of a model: `loss(batch)` and `forecast(batch, times, samples)`, and no more."""
+"""The contract of a model: `loss(batch)`, `forecast(batch, times, samples)`, and little more."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from jaxtyping import Float
 from pydantic import model_validator
@@ -59,7 +59,6 @@ class Forecaster(nn.Module):
 
     trainable: ClassVar[bool] = True
     config_type: ClassVar[type[ModelConfig]] = ModelConfig
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"default": {}}
 
     def __init__(self, config: ModelConfig, normaliser: Normaliser) -> None:
         super().__init__()

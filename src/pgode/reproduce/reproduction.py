@@ -6,7 +6,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Column, Table
 
-from pgode.models.registry import model_class
 from pgode.reproduce.output import drawing
 from pgode.reproduce.output.collect import content
 from pgode.reproduce.output.rendering import markdown, page, terminal
@@ -17,6 +16,7 @@ from pgode.reproduce.runner.grid import fill
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder, write_json, write_text
+from pgode.training.presets import presets_of
 
 
 def overview() -> Table:
@@ -50,10 +50,10 @@ def reproduce_all(
             f'--engine is "{engine}". Expected one of {", ".join(ENGINES)}. Leave it out for local '
             f"processes."
         )
-    if choice.preset and choice.preset not in model_class("pgode").presets:
+    if choice.preset and choice.preset not in presets_of("pgode"):
         raise InputError(
             f'--preset is "{choice.preset}", which PGODE does not have. Expected one of '
-            f"{', '.join(model_class('pgode').presets)}. Leave it out for the usual choice."
+            f"{', '.join(presets_of('pgode'))}. Leave it out for the usual choice."
         )
     writable_folder(root / "results" / "x")
     failures: dict[str, str] = {}

@@ -7,7 +7,7 @@ from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runs import training
 from pgode.runs.run import Run
-from pgode.training.config import fitting_config, run_config
+from pgode.training.config import config_for, run_config
 from pgode.training.display import Display
 
 
@@ -37,7 +37,7 @@ def train(
         changes["training.epochs"] = epochs
     file = None if config is None else Path(config)
     if preset is None:
-        chosen = fitting_config(trajectories, model, file, changes)
+        chosen = config_for(trajectories, model, file, changes)
     else:
         chosen = run_config(model, preset, file, changes)
     return training.train(trajectories, folder, chosen, source=source, display=display)

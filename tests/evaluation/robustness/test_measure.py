@@ -39,13 +39,12 @@ def first_windows() -> Batch:
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
-    "latent": {"kinematics": False},
-    "sparse": {"top": 2},
-    "gcn": {"backbone": "gcn"},
-    "no recovery": {"recovery": False},
+    "latent": {"state": "latent"},
+    "sparse": {"dynamics": {"top_k": 2}},
+    "gcn": {"dynamics": {"backbone": "gcn"}},
     "single": {"dynamics": "single"},
     "mlp": {"dynamics": "mlp"},
-    "one": {"prototypes": 1},
+    "one": {"dynamics": {"prototypes": 1}},
 }
 
 
@@ -101,7 +100,8 @@ def pair() -> list[RunRobustness]:
     """Untrained PGODEs with one prototype and with three."""
     perturbations = Perturbations((0.001, 0.1), horizon=5, draws=2)
     return [
-        measure_model(fresh_model(prototypes=k), uneven(), CONDITION, perturbations) for k in (1, 3)
+        measure_model(fresh_model(dynamics={"prototypes": k}), uneven(), CONDITION, perturbations)
+        for k in (1, 3)
     ]
 
 
@@ -110,7 +110,7 @@ def test_rate_of_one_prototype_is_its_constant_times_the_root_of_the_objects(pai
     assert single.prototypes == 1 and single.lipschitz.effective_prototypes == 1
     (one,) = single.lipschitz.prototypes
     assert one.weight == 1 and one.constant == single.lipschitz.mixture
-    constants = _constants_of(fresh_model(prototypes=1))
+    constants = _constants_of(fresh_model(dynamics={"prototypes": 1}))
     assert one.constant.largest == pytest.approx(float(constants.max()), rel=0.05)
     objects = torch.tensor([4, 2, 3, 4, 1]).double()
     expected = float((constants * objects.sqrt()).max())

@@ -9,7 +9,6 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.simulate import simulate
 from pgode.models import MODELS, build_model, model_config
-from pgode.models.registry import ABOUT
 
 REPEATS = 3
 
@@ -20,7 +19,7 @@ def inventory() -> list[tuple[str, ...]]:
     normaliser = Normaliser.fit(data)
     batch = Windows(data, normaliser, 12, 36).batch(np.arange(16), np.zeros(16, np.int64))
     rows: list[tuple[str, ...]] = []
-    for name in MODELS:
+    for name, entry in MODELS.items():
         model = build_model(name, model_config(name, {}), normaliser)
         size = sum(parameter.numel() for parameter in model.parameters())
         taken = []
@@ -30,5 +29,6 @@ def inventory() -> list[tuple[str, ...]]:
             if size:
                 torch.autograd.backward(total)
             taken.append(time.perf_counter() - began)
-        rows.append((name, *ABOUT[name], f"{size:,}", f"{1000 * min(taken):.0f}"))
+        cost = f"{1000 * min(taken):.0f}"
+        rows.append((name, entry.description, entry.citation, f"{size:,}", cost))
     return rows
