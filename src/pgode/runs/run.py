@@ -108,11 +108,11 @@ class Run:
     ) -> Evaluation:
         """Score the forecasts of each split's first windows, beside the naive ones.
 
-        Without `splits` these are test and ood, or all splits of data that have neither. Without
-        `horizons` errors are averaged over the first 12, 24, ... frames up to the trained horizon,
-        see `default_horizons`. `replicas` (several futures of one state) add the error that no
-        forecast can avoid. That noise floor is also written to the run folder, for the report,
-        unless the run is a model that comes with the package.
+        The default splits are test and ood, or all splits of data that have neither. The default
+        horizons are the trained one and multiples of 12 frames below it, see `default_horizons`.
+        `replicas` (several futures of one state) add the error that no forecast can avoid. That
+        noise floor is also written to the run folder, for the report, unless the run is a model
+        that comes with the package.
         """
         data = self.conform(data, source)
         _check_draws(samples, seed)
