@@ -108,11 +108,11 @@ class Run:
     ) -> Evaluation:
         """Score the forecasts of each split's first windows, beside the naive ones.
 
-        Without `splits` these are test and ood, or all splits of data that have neither. Without
-        `horizons` errors are averaged over the first 12, 24, ... frames up to the trained horizon,
-        see `default_horizons`. `replicas` (several futures of one state) add the error that no
-        forecast can avoid. That noise floor is also written to the run folder, for the report,
-        unless the run is a model that comes with the package.
+        The default splits are test and ood, or all splits of data that have neither. The default
+        horizons are the trained one and multiples of 12 frames below it, see `default_horizons`.
+        `replicas` (several futures of one state) add the error that no forecast can avoid. That
+        noise floor is also written to the run folder, for the report, unless the run is a model
+        that comes with the package.
         """
         data = self.conform(data, source)
         _check_draws(samples, seed)
@@ -168,7 +168,7 @@ class Run:
                 f"observed one, at least 1. Leave it out for the trained horizon of {trained}."
             )
         if times is not None:
-            return _frames_at(times, self.normaliser.frame)
+            return _frames_at(times, self.normaliser.frame_duration)
         return np.arange(1, (until or trained) + 1, dtype=np.float64)
 
 

@@ -91,7 +91,7 @@ def make_protein_data(
         source = protein.from_pdb_id(entry, root / "data")
         special = WITHOUT_WATER if budget == "smoke" else IN_WATER
         sizes: dict[str, Any] = {**BUDGETS[budget].molecular_counts, **special}
-        settings = protein.Settings(source.name, source.hash, **sizes)
+        settings = protein.ProteinSettings(source.name, source.hash, **sizes)
         samples = protein.simulate_samples(
             source, settings, folder, jobs=jobs, engine=engine, display=display
         )

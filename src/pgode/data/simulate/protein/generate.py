@@ -10,14 +10,14 @@ from pgode.data.simulate.protein.branches import ENGINES, Engine, missing
 from pgode.data.simulate.protein.forces import solvate
 from pgode.data.simulate.protein.sampler import Sampler
 from pgode.data.simulate.protein.samples import Samples
-from pgode.data.simulate.protein.settings import UNITS, VERSION, Settings
+from pgode.data.simulate.protein.settings import UNITS, VERSION, ProteinSettings
 from pgode.data.simulate.protein.structure import Source, openmm_errors, openmm_part
-from pgode.data.simulate.simulation import known
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.choices import one_of
 from pgode.runtime.errors import InputError
 from pgode.runtime.locks import only_one
 
-GENERATOR = "pgode.systems.protein"
+GENERATOR = "pgode simulate protein"
 
 
 class Display(Protocol):
@@ -35,7 +35,7 @@ class Display(Protocol):
 
 def simulate_samples(
     source: Source,
-    settings: Settings,
+    settings: ProteinSettings,
     folder: Path,
     *,
     jobs: int = 1,
@@ -49,7 +49,7 @@ def simulate_samples(
 
     KeyboardInterrupt once everything in hand is kept, if the process is asked to stop.
     """
-    run = ENGINES[known("engine", engine, ENGINES)]
+    run = ENGINES[one_of("engine", engine, ENGINES)]
     openmm_part("openmm", "System")
     samples = Samples(folder)
     with only_one(folder / "simulating", f"another command is simulating in {folder}"):
@@ -59,7 +59,7 @@ def simulate_samples(
 
 def _simulate(
     source: Source,
-    settings: Settings,
+    settings: ProteinSettings,
     samples: Samples,
     run: Engine,
     jobs: int,
@@ -88,7 +88,7 @@ def _simulate(
 
 
 def _equilibrate(
-    source: Source, settings: Settings, samples: Samples, display: Display | None
+    source: Source, settings: ProteinSettings, samples: Samples, display: Display | None
 ) -> None:
     if display is not None:
         display.solvating()
@@ -177,7 +177,7 @@ def _said(samples: Samples) -> dict[str, object]:
     }
 
 
-def _about(settings: Settings) -> dict[str, Any]:
+def _about(settings: ProteinSettings) -> dict[str, Any]:
     return {
         "parameter_names": settings.parameters,
         "parameter_units": tuple(UNITS[name] for name in settings.parameters),
