@@ -19,7 +19,7 @@ from pgode.runs.data_record import DataRecord
 from pgode.runs.forecasts import Forecasts, forecast_future
 from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
-from pgode.training.checkpoint import load_model, read_tensors
+from pgode.training.checkpoint import load_weights
 from pgode.training.metrics import read_metrics
 
 HELD_OUT = ("test", "ood")
@@ -44,11 +44,7 @@ class Run:
         config, normaliser = run_folder.read_config(path), run_folder.read_normaliser(path)
         model = build_model(config.name, model_config(config.name, config.model), normaliser)
         if model.trainable:
-            weights = run_folder.weights_file(path)
-            tensors, _ = read_tensors(weights)
-            prefix = "model."
-            own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            load_model(model, own, weights)
+            load_weights(run_folder.weights_file(path), model)
         model.eval()
         data, calibration = run_folder.read_data(path), run_folder.read_calibration(path)
         return cls(path, config, normaliser, model, data, calibration)

@@ -10,6 +10,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_config
 from pgode.runtime.errors import InputError
 from pgode.runtime.settings import Settings, merged, validated
+from pgode.training.checkpoint import check_format
 from pgode.training.presets import find_preset, preset_for
 
 
@@ -126,6 +127,8 @@ def _read(file: Path) -> dict[str, Any]:
             f"the config {file} holds {type(content).__name__}, not keys and values. Expected "
             f"groups such as model, window and training. See pgode train --help."
         )
+    if "format" in content:  # The config.json of a run.
+        check_format(content.pop("format"), file)
     return content
 
 
