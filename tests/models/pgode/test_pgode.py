@@ -13,7 +13,7 @@ from torch.testing import assert_close
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
-from pgode.models.pgode.update import _MixedUpdate
+from pgode.models.pgode.dynamics.update import _MixedUpdate
 from pgode.runtime.settings import merged
 from pgode.training.presets import PAPER
 

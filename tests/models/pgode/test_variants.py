@@ -6,9 +6,9 @@ import torch
 from torch.testing import assert_close
 
 from pgode.models import model_config
+from pgode.models.pgode.dynamics.prototypes import Prototypes
+from pgode.models.pgode.dynamics.sparse import SparsePrototypes
 from pgode.models.pgode.gates import Contexts
-from pgode.models.pgode.prototypes import Prototypes
-from pgode.models.pgode.sparse import SparsePrototypes
 from pgode.runtime.errors import InputError
 
 K = 3

@@ -6,9 +6,9 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from pgode.models.latent import Elbo, LatentConfig
+from pgode.models.pgode.dynamics import DynamicsConfig, MessagesConfig
 from pgode.models.pgode.encoder import EncoderConfig
 from pgode.models.pgode.gates import GateConfig
-from pgode.models.pgode.prototypes import DynamicsConfig, MessagesConfig
 from pgode.models.pgode.state import KinematicConfig, StateConfig
 from pgode.nn.gaussian import NARROW
 from pgode.ode import SolverConfig

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from pgode.batches.windows import Batch
 from pgode.models.flow import Field, Flow
-from pgode.models.pgode.prototypes import MessagesConfig
-from pgode.models.pgode.sparse import top_weights
+from pgode.models.pgode.dynamics.prototypes import MessagesConfig
+from pgode.models.pgode.dynamics.sparse import top_weights
 from pgode.nn.integrate import integrate
 
 if TYPE_CHECKING:

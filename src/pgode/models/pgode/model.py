@@ -11,12 +11,11 @@ from pgode.batches.windows import Batch
 from pgode.models.flow import Flow
 from pgode.models.latent import Encoded, LatentForecaster
 from pgode.models.pgode.config import PGODEConfig
+from pgode.models.pgode.dynamics import build_dynamics
 from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate
 from pgode.models.pgode.mutual_information import MutualInformation, same_system
-from pgode.models.pgode.prototypes import MLPConfig, Prototypes, Single, SingleConfig, WithMLP
 from pgode.models.pgode.rebuild import GraphRebuilder
-from pgode.models.pgode.sparse import SparsePrototypes
 from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
 from pgode.models.pgode.strength_context import StrengthContext
 from pgode.nn.gaussian import DiagonalNormal, Posterior
@@ -45,7 +44,8 @@ class PGODE(LatentForecaster):
         self.initial = Posterior(width, width, width, objective.initial_log_variance)
         self.gate = Gate(width, self.prototypes, config.gate) if config.gated else NoGate()
         self.state = _state(config, normaliser)
-        self.dynamics = _dynamics(config, self.state.inputs, len(normaliser.edge_attributes))
+        attributes = len(normaliser.edge_attributes)
+        self.dynamics = build_dynamics(config.dynamics, self.state.inputs, width, attributes)
         self.rebuild = GraphRebuilder(normaliser) if config.rebuild_graph else None
         known = len(normaliser.parameters) if objective.parameter_info_weight > 0 else 0
         self.parameter_critic = MutualInformation(width, known, width) if known else None
@@ -178,16 +178,3 @@ def _state(config: PGODEConfig, normaliser: Normaliser) -> Latent | Kinematic:
         frame_time = config.solver.frame_time
         return Kinematic(config.state, config.width, normaliser, config.gate, frame_time)
     return Latent(config.state, config.width, normaliser)
-
-
-def _dynamics(config: PGODEConfig, inputs: int, attributes: int) -> Prototypes:
-    """The right-hand side that the config names."""
-    dynamics, width = config.dynamics, config.width
-    if isinstance(dynamics, SingleConfig):
-        return Single(inputs, width, attributes)
-    if isinstance(dynamics, MLPConfig):
-        return WithMLP(inputs, width, attributes)
-    count = dynamics.prototypes
-    if dynamics.top_k is not None:
-        return SparsePrototypes(inputs, width, count, attributes, dynamics.top_k)
-    return Prototypes(inputs, width, count, attributes, dynamics.backbone)

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.pgode.coupling import Coupling
+from pgode.models.pgode.dynamics.update import Mixture
 from pgode.models.pgode.gates import Contexts, GateConfig
 from pgode.models.pgode.history_readout import HistoryReadout
-from pgode.models.pgode.update import Mixture
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.initialisation import scaled

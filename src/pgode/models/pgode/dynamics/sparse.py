@@ -7,10 +7,10 @@ from torch import Tensor
 
 from pgode.batches.graph import Graph
 from pgode.batches.windows import Batch
+from pgode.models.pgode.dynamics.messages import ContextRelation
+from pgode.models.pgode.dynamics.prototypes import Prototypes
+from pgode.models.pgode.dynamics.update import Mixture
 from pgode.models.pgode.gates import Contexts
-from pgode.models.pgode.messages import ContextRelation
-from pgode.models.pgode.prototypes import Prototypes
-from pgode.models.pgode.update import Mixture
 
 
 def top_weights(

@@ -1,18 +1,18 @@
 """Right-hand sides of the prototypical graph ODE (paper, Eq. 9-10) and of its variants."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import torch
 from jaxtyping import Float
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from pgode.batches.windows import Batch
+from pgode.models.pgode.dynamics.messages import Backbone, build_messages
+from pgode.models.pgode.dynamics.update import Mixture, Update
 from pgode.models.pgode.gates import Contexts
-from pgode.models.pgode.messages import Backbone, build_messages
-from pgode.models.pgode.update import Mixture, Update
 from pgode.nn.feedforward import FeedForward
-from pgode.runtime.settings import Settings, kind_of
+from pgode.runtime.settings import Settings
 
 
 class MessagesConfig(Settings):
@@ -44,13 +44,6 @@ class MLPConfig(Settings):
 
     kind: Literal["mlp"] = "mlp"
     prototypes: ClassVar[int] = 1
-
-
-DynamicsConfig = Annotated[
-    MessagesConfig | SingleConfig | MLPConfig,
-    Field(discriminator="kind"),
-    BeforeValidator(kind_of("messages")),
-]
 
 
 class Prototypes(nn.Module):
