@@ -11,13 +11,13 @@ Kind = TypeVar("Kind", bound=BaseModel)
 
 
 class Settings(BaseModel):
-    """Base of every group of settings: it cannot change, and unknown keys are errors."""
+    """Base of every group of settings: immutable, and unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
 
 
 def validated(kind: type[Kind], content: dict[str, Any], where: str) -> Kind:
-    """Check `content` against `kind`; `where` names its group in the error ("" if it is all)."""
+    """Check `content` against `kind`; errors name its group `where` ("" for the whole config)."""
     try:
         return kind.model_validate(content)
     except ValidationError as error:
