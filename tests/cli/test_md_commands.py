@@ -160,7 +160,7 @@ BAD = {
     "import md --trajectory run.xtc --topology text.pdb -o n.nc": "cannot read the topology text",
     "import md --trajectory notes.txt --topology top.pdb -o n.nc": "ending .txt is not known",
     "import md --trajectory run.dcd --topology top.pdb -o n.nc": "Give it in ps, for instance --fr",
-    "import md --trajectory run.xtc --topology top.pdb -o n.nc": "40 frames to use, which are 0",
+    "import md --trajectory run.xtc --topology top.pdb -o n.nc": "40 usable frames, which make 0",
     "import md --trajectory run.xtc --topology top.pdb -o n.csv": "ending .csv is not known",
     "import md --trajectory run.xtc --topology top.pdb": "--output",
     IMPORT + " --select protien": '"protien" does not select',

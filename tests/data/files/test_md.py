@@ -263,7 +263,7 @@ def broken_options() -> list[tuple[dict, str]]:
         ({"selection": "resname XXX"}, '"resname XXX" matches none of the 42 atoms.*ALA, HOH'),
         ({"selection": "name CA and"}, '"name CA and" does not select atoms.*Correct --select'),
         ({"selection": ""}, "does not select"),
-        ({"frames_per_system": 9}, "40 frames to use, which are 4 systems of 9.*45.*--frames 8"),
+        ({"frames_per_system": 9}, "40 usable frames, which make 4 systems of 9.*45.*--frames 8"),
         ({"frames_per_system": 1}, "a system has 1 frames"),
         ({"stride": 0}, "the stride is 0"),
         ({"frame_time": -1.0}, "between frames is -1.0 ps"),

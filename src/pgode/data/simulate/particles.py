@@ -45,9 +45,9 @@ GROUP = 32
 def forces(law, couplings, x, y, fx, fy, pair_x, pair_y, largest):
     """Write the clipped total force on each object of a group into `fx` and `fy` (object, system).
 
-    `couplings` is (pair, system) with pairs in the order of the loops. The force of a pair is stored
-    before it is added to both objects: in a single loop the compiler cannot see that their rows
-    differ, and would not use vector instructions.
+    `couplings` is (pair, system) with pairs in the order of the loops. The force of a pair is
+    stored before it is added to both objects: in a single loop the compiler cannot see that their
+    rows differ, and would not use vector instructions.
     """
     objects, width = x.shape
     fx[:] = 0.0
