@@ -176,7 +176,7 @@ BAD = {
     "export-md mine.nc -o out.csv": "ending .csv is not known",
     "export-md mine.nc -o notes.txt/out.dcd": "Not a directory",
     "export-md mine.nc -o folder.dcd": "a folder of that name is in the way",
-    "export-md mine.nc -o mine.nc": "it is what is read",
+    "export-md mine.nc -o mine.nc": "it is the input",
     "export-md mine.nc -o out.dcd --system 9": "no system 9",
     "export-md mine.nc -o out.dcd --sample 0": "no sample 0",
     "export-md mine.nc -o out.dcd --topology gone.pdb": "gone.pdb: there is no such file",

@@ -194,7 +194,7 @@ def test_garbage_coordinates_are_refused():
 def test_an_entry_is_taken_from_the_cache_and_a_wrong_name_refused(tmp_path):
     (tmp_path / "9xyz.pdb").write_text(peptide_pdb("GA"))
     assert from_pdb_id("9XYZ", tmp_path).name == "9XYZ"
-    with pytest.raises(InputError, match="no entry of the Protein Data Bank"):
+    with pytest.raises(InputError, match="not an entry of the Protein Data Bank"):
         from_pdb_id("../etc", tmp_path)
 
 
