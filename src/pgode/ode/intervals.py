@@ -66,9 +66,9 @@ class Intervals:
     def steps(self, step: float) -> tuple[int, ...]:
         """The number of equal steps, none longer than `step`, that each interval needs.
 
-        Frames are 0.1 apart, but in float32 the difference of two times near 9.6 is off by up to
-        1e-6, and 0.1000004 must not cost two steps. The slack is what float32 loses at the latest
-        time (times in float64 have often been float32 before), and at most a hundredth of a step.
+        With frames 0.1 apart, the difference of two float32 times near 9.6 is off by up to 1e-6,
+        and 0.1000004 must not cost two steps. The slack is the rounding of float32 at the latest
+        time (times in float64 have often been float32 before), at most a hundredth of a step.
         An interval in which no row moves, such as an output at the start itself, needs no step.
         """
         slack = min(1e-2, 1e-6 + 2 * _FLOAT32 * self.latest / step)

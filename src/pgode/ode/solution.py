@@ -83,7 +83,7 @@ def _check_shapes(
     if not (start.is_floating_point() and times.is_floating_point()):
         raise InputError(
             f"start is {start.dtype} and times is {times.dtype}; times are floating-point numbers "
-            "in model time (one frame is 0.1), not frame numbers."
+            "in model time, not frame numbers."
         )
     if systems is not None and systems.shape != (rows,):
         raise InputError(

@@ -230,7 +230,7 @@ def _check_finite(path: Path, frames: Any, stride: int) -> None:
         raise InputError(
             f"{path} has no finite position of the atom {frames.topology.atom(int(atom))} in frame "
             f"{int(frame) * stride}. Expected finite positions: the simulation may have failed "
-            f"there. Cut the trajectory before that frame."
+            f"at that point. Cut the trajectory before that frame."
         )
 
 

@@ -62,8 +62,8 @@ def _arrays(path: Path) -> dict[str, Array]:
             raise damaged(path, "it holds a single array, not an archive of named ones")
         with archive:
             _check_names(archive.files, path)
-            wanted = [name for name in (*REQUIRED, *OPTIONAL) if name in archive.files]
-            return {name: _array(archive, name, path) for name in wanted}
+            known = [name for name in (*REQUIRED, *OPTIONAL) if name in archive.files]
+            return {name: _array(archive, name, path) for name in known}
 
 
 def _check_names(names: list[str], path: Path) -> None:
