@@ -36,7 +36,7 @@ def made(systems: int, seed: int) -> Predictions:
         (mean + error).reshape(-1, FRAMES, 3),
         system=np.repeat(np.arange(systems), ATOMS),
     )
-    object.__setattr__(found, "structure", np.tile(STRUCTURE, (systems, 1)))
+    object.__setattr__(found, "reference", np.tile(STRUCTURE, (systems, 1)))
     return found
 
 
