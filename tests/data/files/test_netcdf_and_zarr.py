@@ -1,4 +1,4 @@
-"""Files give back what was written, open without pgode, and are never found half-written."""
+"""Files return what was written, open without pgode, and are never half-written."""
 
 import json
 import shutil

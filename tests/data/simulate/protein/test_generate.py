@@ -1,4 +1,4 @@
-"""Molecular dynamics, run for real: a tripeptide in implicit solvent, and once in water."""
+"""Real molecular dynamics: a tripeptide in implicit solvent, and once in water."""
 
 import json
 import shutil
