@@ -1,4 +1,4 @@
-"""Three plain systems, to be changed at one place by tests of trajectories."""
+"""Three plain systems, of which tests of trajectories change one argument."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The smallest data that holds every difficulty at once, for tests of windows and models."""
+"""The smallest data with every difficulty at once, for tests of windows and models."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""The graph type and its three sums: values, gradients, threads, promises to torch."""
+"""The graph type and its sums: values, gradients, threads, registration with torch."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ def random_graph(
 def bind(
     operation: str, graph: Graph, dtype=torch.float64, channels: int = 3
 ) -> tuple[Callable[..., torch.Tensor], list[torch.Tensor]]:
-    """An operation over a graph as a function of what it is differentiated by, and such inputs."""
+    """An operation on a graph as a function of its differentiable inputs, and such inputs."""
 
     def normal(*shape: int) -> torch.Tensor:
         return torch.randn(shape, dtype=dtype, requires_grad=True)
@@ -52,7 +52,7 @@ def bind(
 
 
 def arguments(operation: str, graph: Graph, inputs: list[torch.Tensor]) -> tuple:
-    """What the operator itself is called with."""
+    """The arguments of the operator itself."""
     per_edge = graph.attributes if operation == "neighbour_sum" else graph.weights
     return (graph.rows_of_senders, graph.rows_of_receivers, per_edge, *inputs)
 

@@ -1,4 +1,4 @@
-"""How the compiled loops share rows out among threads."""
+"""How the rows of a compiled loop are divided among threads."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Scales: where they come from, that they can be undone, and that motion stays exact in them."""
+"""Scaling: fitted on training data, invertible, and exact for the motion of positions."""
 
 import json
 from dataclasses import replace

@@ -13,7 +13,7 @@ Node = tuple[int, int]
 
 
 def history_of(edges, observed=None, systems=1, condition=3, present=None) -> TemporalGraph:
-    """The history of the first `condition` frames of systems of three objects."""
+    """The temporal graph of the first `condition` frames of systems of three objects."""
     frames = 5
     data = Trajectories.build(
         np.random.default_rng(0).normal(size=(systems, 3, frames, 2)),
@@ -28,7 +28,7 @@ def history_of(edges, observed=None, systems=1, condition=3, present=None) -> Te
 
 
 def joined(history: TemporalGraph, temporal: bool) -> dict[tuple[Node, Node], float]:
-    """Entries of A^tem: ((object, frame) that hears, (object, frame) that is heard) -> weight."""
+    """Entries of A^tem: ((object, frame) of receiver, (object, frame) of sender) -> weight."""
     node = list(zip(history.node_object.tolist(), history.node_frame.tolist(), strict=True))
     graph = history.graph
     ends = zip(graph.receivers.tolist(), graph.senders.tolist(), strict=True)
@@ -46,7 +46,7 @@ def pair(receiver: int, sender: int, frame: int) -> tuple[Node, Node]:
 
 
 def one_edge_each_way() -> np.ndarray:
-    """0 hears 1 with weight 2, 2 hears 0 with weight -0.5."""
+    """1 acts on 0 with weight 2, 0 acts on 2 with weight -0.5."""
     edges = np.zeros((1, 3, 3))
     edges[0, 0, 1], edges[0, 2, 0] = 2.0, -0.5
     return edges

@@ -1,4 +1,4 @@
-"""Batches: what a model is given, with every difficulty the data may hold."""
+"""Batches: the input of a model, from data with every difficulty at once."""
 
 import numpy as np
 import pytest

@@ -46,7 +46,7 @@ CASES = [
     case("missing for a forecast", "forecast run gone.nc -o new/f.nc", "gone.nc", "no such file"),
     case("ending", "train notes.txt -o new", "ending .txt is not known", "Expected one of .nc"),
     case("truncated", "info half.nc", "half.nc: it is damaged, incomplete", "copy it again"),
-    case("text", "train text.nc -o new", "text.nc", "no .nc data", "Expected data written by"),
+    case("text", "train text.nc -o new", "text.nc", "not .nc data", "Expected data written by"),
     case("empty", "info empty.nc", "empty.nc: it is damaged", "Write or copy it again"),
     case("folder", "info folder.nc", "folder.nc: it is a folder", "Expected a file"),
     case("foreign", "info foreign.nc", "no variable states", "Expected a file written by pgode"),

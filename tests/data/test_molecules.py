@@ -1,4 +1,4 @@
-"""Atoms to trajectories: choice of atoms, alignment, graphs by distance, and what the file says."""
+"""Atoms to trajectories: choice of atoms, alignment, graphs by distance, attributes of the file."""
 
 import json
 

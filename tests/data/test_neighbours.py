@@ -1,4 +1,4 @@
-"""Neighbours within a cutoff, against the plain way of looking at every pair."""
+"""Neighbours within a cutoff, compared with testing every pair."""
 
 import time
 
@@ -9,7 +9,7 @@ from pgode.data.neighbours import pairs_within
 
 
 def every_pair(positions, cutoff, system):
-    """The definition: look at all pairs."""
+    """The definition: test all pairs."""
     gap = np.linalg.norm(positions[:, None] - positions[None], axis=-1)
     near = (gap < cutoff) & (system[:, None] == system[None]) & ~np.eye(len(gap), dtype=bool)
     receivers, senders = np.nonzero(near)

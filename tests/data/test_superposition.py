@@ -1,4 +1,4 @@
-"""Superposition: rotations and shifts are undone, reflections are not, and a mean is a mean."""
+"""Superposition undoes rotations and shifts, but no reflections; means of frames."""
 
 import numpy as np
 from tests.rigid_motions import turn

@@ -1,4 +1,4 @@
-"""Trajectories: what they hold, and that every selection stays consistent."""
+"""Trajectories: their content, and that every selection stays consistent."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What makes arrays no trajectories, and that the error says where."""
+"""Arrays that are not trajectories are refused, and the error says where the problem is."""
 
 from typing import Any
 

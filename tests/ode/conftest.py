@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class DrivenPendulum(nn.Module):
-    """Angle and speed of a damped pendulum that is pushed periodically; no row knows another."""
+    """Angle and speed of a damped pendulum that is driven periodically; rows are independent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,6 +39,6 @@ def start() -> Float[Tensor, " 3"]:
 
 @pytest.fixture
 def uneven(start: Float[Tensor, " 3"]) -> Float[Tensor, "3 5"]:
-    """Times at which every row has gaps of its own, the first output of row 0 at its start."""
+    """Times with different gaps in every row; the first output of row 0 is at its start."""
     gaps = [[0.0, 0.31, 0.02, 0.17, 0.4], [0.13, 0.09, 0.5, 0.01, 0.22], [0.3, 0.3, 0.1, 0.6, 0.05]]
     return start[:, None] + torch.tensor(gaps, dtype=torch.float64).cumsum(dim=1)

@@ -26,7 +26,7 @@ def test_adaptive_methods_agree_with_fine_rk4(pendulum, initial, start, times, m
 def test_tighter_tolerances_bring_the_error_down_at_every_output(
     pendulum, initial, start, times, method
 ):
-    """Outputs between steps must be as exact as the steps, which a poor read-off would spoil."""
+    """Outputs between steps must be as accurate as the steps, despite interpolation."""
     fine = solve(pendulum, initial, start, times, SolverConfig(step=0.002)).states
     config = SolverConfig(method=method, rtol=1e-9, atol=1e-9)
     states = solve(pendulum, initial, start, times, config).states
@@ -49,7 +49,7 @@ def test_the_derivative_is_never_asked_about_times_after_the_last_output(
 
 
 def test_rows_of_padding_do_not_loosen_the_tolerance(pendulum, initial, start):
-    """The error of the worst row counts, so calm company leaves a solve exactly as it was."""
+    """The error of the worst row counts, so slow rows do not change the solve of a fast one."""
     config = SolverConfig(method="dopri5", rtol=1e-4, atol=1e-4)
     times = start[:, None] + torch.tensor([0.7, 1.4], dtype=torch.float64)
     alone = solve(pendulum, initial, start, times, config)

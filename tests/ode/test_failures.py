@@ -31,7 +31,7 @@ def test_fixed_steps_over_budget_are_refused_before_any_evaluation(
 
 @pytest.mark.parametrize("shared", [False, True], ids=["own times", "shared times"])
 def test_an_adaptive_solve_out_of_budget_names_the_fastest_systems_and_the_time(shared):
-    """Rows of systems 40 and 7 oscillate far faster than those of the eight calm systems."""
+    """Rows of systems 40 and 7 oscillate far faster than those of the eight slow systems."""
     rates = torch.tensor([1.0, 1, 1, 500, 1, 2, 2, 2, 2, 1000], dtype=torch.float64)
     systems = torch.tensor([1, 1, 2, 40, 3, 4, 5, 6, 8, 7])
 
@@ -80,7 +80,9 @@ def test_one_infinite_output_is_enough_and_comes_with_its_own_time():
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_an_initial_state_that_is_not_finite_is_told_apart(pendulum, initial, start, uneven, value):
+def test_an_initial_state_that_is_not_finite_is_distinguished(
+    pendulum, initial, start, uneven, value
+):
     initial[1, 0] = value
     with pytest.raises(SolverError, match="System 5: the initial state is not finite"):
         solve(pendulum, initial, start, uneven, SolverConfig(), torch.tensor([3, 5, 6]))

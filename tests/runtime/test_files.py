@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and places that cannot be written are found early."""
+"""Files are written completely or not at all; paths that cannot be written are refused early."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""An interrupt is a request that the loop answers; handlers are put back afterwards."""
+"""An interrupt is a request that the loop honours; handlers are restored afterwards."""
 
 import os
 import signal

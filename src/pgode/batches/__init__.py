@@ -1,1 +1,1 @@
-"""From trajectories to what a model sees: scaled windows, graphs, and the operators on them."""
+"""From trajectories to the input of a model: scaled windows, graphs, and operators on them."""

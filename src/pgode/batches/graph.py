@@ -1,8 +1,8 @@
-"""The one graph type the models see, and its operations: sums over each row's neighbours.
+"""The graph type of all models, and its operations: sums over the neighbours of each row.
 
-Objects of all systems in a batch stand side by side in one list, so a batch is one graph. Rows
-are stored compressed (`offsets`, `senders`), with the reversed list for gradients. Each operation
-is a torch operator with a numba kernel on the CPU and plain torch on other devices.
+Objects of all systems in a batch are in one list, so a batch is one graph. Rows are stored
+compressed (`offsets`, `senders`), with the reversed list for gradients. Each operation is a torch
+operator with a numba kernel on the CPU and plain torch on other devices.
 """
 
 from dataclasses import dataclass, replace
@@ -20,8 +20,8 @@ from pgode.batches import operators
 class Graph:
     """Directed edges sender -> receiver, in compressed rows of receivers.
 
-    `attributes[e, 0]` is the weight w_ij of the paper's Eq. 2; further columns (a distance) are
-    the data's own. Rows (receivers) and columns (senders) may be different sets.
+    `attributes[e, 0]` is the weight w_ij of the paper's Eq. 2; further columns (a distance) depend
+    on the data. Rows (receivers) and columns (senders) may be different sets.
     """
 
     offsets: Int[Tensor, " rows+1"]
@@ -41,7 +41,7 @@ class Graph:
         columns: int | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> "Graph":
-        """Compress a list of edges; sorts it by receiver where it is not sorted yet."""
+        """Compress a list of edges, after sorting it by receiver if needed."""
         columns = rows if columns is None else columns
         if len(receivers) and np.any(np.diff(receivers) < 0):
             order = np.argsort(receivers, kind="stable")
@@ -62,7 +62,7 @@ class Graph:
     ) -> "Graph":
         """Every ordered pair of different objects of the same system, with weight 1.
 
-        `system` numbers each object's system, objects of one system side by side.
+        `system` is the system of each object; objects of one system are adjacent.
         """
         owner = system.numpy(force=True)
         counts = np.bincount(owner)[owner]
@@ -113,7 +113,7 @@ class Graph:
 
     @cached_property
     def rows_of_receivers(self) -> list[Tensor]:
-        """The same edges reversed: whom each sender reaches."""
+        """The same edges reversed: the receivers of each sender."""
         return [self.reverse_offsets, self.reverse_receivers, self.reverse_edges]
 
     def to(
@@ -130,7 +130,7 @@ class Graph:
         send: Float[Tensor, "columns channels"],
         edge: Float[Tensor, "attributes channels"],
     ) -> Float[Tensor, "rows channels"]:
-        """sum_j relu(receive_i + send_j + attributes_ij edge): the sum in Eq. 9, its map split."""
+        """sum_j relu(receive_i + send_j + attributes_ij edge): Eq. 9 with its linear map split."""
         out: Tensor = operators.neighbour_sum(
             self.rows_of_senders, self.rows_of_receivers, self.attributes, receive, send, edge
         )
@@ -169,20 +169,20 @@ class Graph:
         return out
 
     def edge_sum(self, values: Float[Tensor, "edges channels"]) -> Float[Tensor, "rows channels"]:
-        """The sum of values that were worked out per edge, over each receiver's edges.
+        """The sum of values given per edge, over each receiver's edges.
 
-        For what `neighbour_sum` and `attend` cannot say; those store nothing per edge.
+        For what `neighbour_sum` and `attend` cannot express; those store nothing per edge.
         """
         out: Tensor = operators.edge_sum(self.rows_of_senders, values)
         return out
 
     def softmax(self, scores: Float[Tensor, "edges heads"]) -> Float[Tensor, "edges heads"]:
-        """Scores to weights that sum to 1 over each receiver's edges."""
+        """Weights from scores; they sum to 1 over each receiver's edges."""
         rows = self.receivers.unsqueeze(1).expand_as(scores)
         lowest = scores.new_full((self.rows, scores.shape[1]), -torch.inf)
         largest = lowest.scatter_reduce(0, rows, scores.detach(), "amax")
-        grown = torch.exp(scores - largest.gather(0, rows))
-        return grown / self.at_receivers(self.edge_sum(grown))
+        exponentials = torch.exp(scores - largest.gather(0, rows))
+        return exponentials / self.at_receivers(self.edge_sum(exponentials))
 
 
 def _offsets(rows_of_edges: Int[np.ndarray, " edges"], rows: int) -> Int[np.ndarray, " rows+1"]:

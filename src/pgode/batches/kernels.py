@@ -1,6 +1,6 @@
-"""Compiled loops behind `pgode.batches.graph`: rows of a graph in, rows out, nothing per edge kept.
+"""Compiled loops behind `pgode.batches.graph`; they store nothing per edge.
 
-Every backward pass gathers: the gradient of a receiver runs over its own row, the gradient of a
+Every backward pass gathers: the gradient of a receiver is a sum over its row, the gradient of a
 sender over its row of the reversed list. No two threads ever write to the same row, so a result
 does not depend on the order in which threads finish.
 """
@@ -16,11 +16,11 @@ import numpy as np
 import torch
 
 _compiled = numba.njit(nogil=True, cache=True, fastmath={"contract", "nsz", "arcp"})
-# A dot product can only be vectorised if its terms may be added in another order.
+# A dot product can only be vectorised if its terms may be added in any order.
 _reordered = numba.njit(nogil=True, cache=True, fastmath={"contract", "nsz", "arcp", "reassoc"})
 
 PARALLEL_WORK = 400_000
-"""Edge-channels below which handing rows to a second thread costs more than it saves."""
+"""Edges times channels below which a second thread costs more than it saves."""
 
 
 @_compiled
@@ -54,7 +54,7 @@ def neighbour_sum_rows(start, stop, offsets, senders, attributes, receive, send,
 def neighbour_sum_receiver_gradient(
     start, stop, offsets, senders, attributes, receive, send, edge, grad, grad_receive, grad_edge
 ):
-    """Gradients of `receive` (rows start..stop) and of `edge` (this range's share)."""
+    """Gradients of `receive` (rows start..stop) and of `edge` (the part of these rows)."""
     channels = receive.shape[1]
     count = attributes.shape[1]
     zero = receive.dtype.type(0)
@@ -120,7 +120,7 @@ def neighbour_sum_sender_gradient(
 
 @_compiled
 def weighted_sum_rows(start, stop, offsets, senders, edges, weights, send, out):
-    """out_i = sum_j weights_ij send_j; with the reversed list it is its own backward pass."""
+    """out_i = sum_j weights_ij send_j; the backward pass is the same with the reversed list."""
     channels = send.shape[1]
     for i in range(start, stop):
         for c in range(channels):
@@ -134,7 +134,7 @@ def weighted_sum_rows(start, stop, offsets, senders, edges, weights, send, out):
 
 @_compiled
 def edge_sum_rows(start, stop, offsets, edges, values, out):
-    """out_i = the sum of the values of a row's edges."""
+    """out_i = sum of the values of the edges of row i."""
     channels = values.shape[1]
     for i in range(start, stop):
         for c in range(channels):
@@ -147,7 +147,7 @@ def edge_sum_rows(start, stop, offsets, edges, values, out):
 
 @_compiled
 def spread_rows(start, stop, offsets, edges, x, out):
-    """Each edge gets the values of its row: the backward pass of `edge_sum_rows`."""
+    """Copy the values of a row to its edges: the backward pass of `edge_sum_rows`."""
     channels = x.shape[1]
     for i in range(start, stop):
         for r in range(offsets[i], offsets[i + 1]):
@@ -160,8 +160,8 @@ def spread_rows(start, stop, offsets, edges, x, out):
 def attend_rows(start, stop, offsets, senders, edges, weights, query, key, value, out):
     """out_i = sum_j weights_ij (query_i . key_j) value_j.
 
-    All three backward passes have this same form (see `pgode.batches.graph.attend`), over the
-    row's own neighbours or over the reversed list, so this is the only attention loop there is.
+    All three backward passes have this form too (see `pgode.batches.operators.attend`), over the
+    neighbours of a row or over the reversed list, so no other attention loop is needed.
     """
     width = query.shape[1]
     channels = value.shape[1]
@@ -192,16 +192,16 @@ def over_rows(
 ) -> None:
     """Run `kernel(start, stop, offsets, *arrays)` over all rows, on as many threads as torch uses.
 
-    Rows are cut where the edges balance. The kernels hold no interpreter lock. What a kernel sums
-    over all rows goes into `shares[part]`, so that no two threads add to the same number.
+    Rows are divided so that each part has about as many edges. The kernels hold no interpreter
+    lock. Sums over all rows go into `shares[part]`, so that no two threads add to the same number.
     """
     rows = len(offsets) - 1
     parts = parts_for(offsets, channels)
     cuts = balanced_cuts(offsets, parts) if parts > 1 else np.array([0, rows])
 
     def run(part: int) -> None:
-        own = () if shares is None else (shares[part],)
-        kernel(int(cuts[part]), int(cuts[part + 1]), offsets, *arrays, *own)
+        share = () if shares is None else (shares[part],)
+        kernel(int(cuts[part]), int(cuts[part + 1]), offsets, *arrays, *share)
 
     if parts == 1:
         run(0)
@@ -213,13 +213,13 @@ def over_rows(
 
 
 def parts_for(offsets: np.ndarray, channels: int) -> int:
-    """How many row ranges the work of one call is cut into."""
+    """The number of parts that the rows of one call are divided into."""
     workers = torch.get_num_threads()
     return workers if int(offsets[-1]) * channels >= PARALLEL_WORK else 1
 
 
 def balanced_cuts(offsets: np.ndarray, parts: int) -> np.ndarray:
-    """Row numbers that cut the rows into `parts` ranges with about equally many edges each."""
+    """Rows at which `parts` ranges begin and end, with about as many edges in each."""
     cuts = np.searchsorted(offsets, np.linspace(0, int(offsets[-1]), parts + 1))
     cuts[0], cuts[-1] = 0, len(offsets) - 1
     return np.asarray(cuts)

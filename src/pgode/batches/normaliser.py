@@ -1,4 +1,4 @@
-"""Scaling of states, times and parameters: fitted on the training split, stored with the model."""
+"""Scaling of states, times and parameters: fitted on the training split, stored with a model."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -18,8 +18,8 @@ OLD_KEYS = ("frame", "structure", "atoms")
 class Normaliser:
     """Maps each variable to [-1, 1] by one min/max pair, and time to frames.
 
-    One pair per variable, not per feature, so that all directions keep one scale. The pairs come
-    from the training split alone and apply unchanged to every other split.
+    One pair per variable, not per feature, so that all directions have the same scale. The pairs
+    come from the training split alone and apply unchanged to every other split.
     """
 
     features: tuple[str, ...]
@@ -46,8 +46,8 @@ class Normaliser:
         """Take every scale from the frames of the training split."""
         if training.n_frames.max() < 2:
             raise InputError(
-                "the systems of the training split have one frame each. Expected at least two, to "
-                "know how long a frame is. Give longer trajectories."
+                "the systems of the training split have one frame each. Expected at least two, "
+                "which give the time between frames. Give longer trajectories."
             )
         low, high = np.empty(len(training.features)), np.empty(len(training.features))
         for index in training.variables.values():
@@ -60,23 +60,23 @@ class Normaliser:
                 )
             low[index], high[index] = np.nanmin(values), np.nanmax(values)
         spread = (high - low) / 2
-        known, has = training.parameters, np.isfinite(training.parameters)
-        count = np.maximum(has.sum(0), 1)
-        mean = np.where(has, known, 0).sum(0) / count
-        deviation = np.sqrt((np.where(has, known - mean, 0) ** 2).sum(0) / count)
+        parameters, known = training.parameters, np.isfinite(training.parameters)
+        count = np.maximum(known.sum(0), 1)
+        mean = np.where(known, parameters, 0).sum(0) / count
+        deviation = np.sqrt((np.where(known, parameters - mean, 0) ** 2).sum(0) / count)
         dataset = training.dataset
         centre, scale = _edge_scaling(training.edges.edge_attributes)
         return cls(
             features=training.features,
-            roles=_words(dataset["feature_role"].values),
-            variables=_words(dataset["feature_variable"].values),
-            units=_words(dataset["feature_units"].values),
+            roles=_texts(dataset["feature_role"].values),
+            variables=_texts(dataset["feature_variable"].values),
+            units=_texts(dataset["feature_units"].values),
             centre=_floats((low + high) / 2),
             scale=_floats(np.where(spread > 0, spread, 1.0)),
             frame_duration=float(np.nanmedian(np.diff(training.times, axis=1))),
             time_units=str(dataset.attrs["time_units"]),
             edge_attributes=training.edges.attribute_names,
-            parameters=_words(dataset["parameter"].values),
+            parameters=_texts(dataset["parameter"].values),
             parameter_mean=_floats(mean),
             parameter_scale=_floats(np.where(deviation > 0, deviation, 1.0)),
             edge_centre=centre,
@@ -138,14 +138,14 @@ class Normaliser:
     def standardised(
         self, parameters: Float[np.ndarray, "*batch parameter"]
     ) -> Float[np.ndarray, "*batch parameter"]:
-        """System parameters with mean 0 and deviation 1 over the training split."""
+        """System parameters with mean 0 and standard deviation 1 over the training split."""
         mean, scale = np.array(self.parameter_mean), np.array(self.parameter_scale)
         return np.asarray((parameters - mean) / scale)
 
     def attributes(
         self, raw: Float[np.ndarray, "edge attribute"]
     ) -> Float[np.ndarray, "edge attribute"]:
-        """Edge attributes with mean 0 and deviation 1; the weight, which comes first, as it is."""
+        """Edge attributes with mean 0 and standard deviation 1, except the weight (the first)."""
         if not self.edge_scale:
             return raw
         return np.asarray((raw - np.array(self.edge_centre)) / np.array(self.edge_scale))
@@ -166,8 +166,8 @@ class Normaliser:
         return gain, offset
 
     def check(self, data: Trajectories, source: str) -> None:
-        """Refuse data whose features, roles or edge attributes are not the trained ones."""
-        roles = _words(data.dataset["feature_role"].values)
+        """Refuse data whose features, roles or edge attributes differ from the training data."""
+        roles = _texts(data.dataset["feature_role"].values)
         for what, theirs, ours in (
             ("features", data.features, self.features),
             ("feature roles", roles, self.roles),
@@ -206,7 +206,7 @@ def upgrade_normaliser(old: dict[str, Any]) -> dict[str, Any]:
 def _edge_scaling(
     attributes: Float[np.ndarray, "edge attribute"],
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Centre and scale of each attribute; none are needed where there is only the weight."""
+    """Centre and scale of each attribute; empty where there is only the weight."""
     if attributes.shape[1] < 2 or not len(attributes):
         return (), ()
     centre, scale = attributes.mean(0), attributes.std(0)
@@ -214,7 +214,7 @@ def _edge_scaling(
     return _floats(centre), _floats(np.where(scale > 0, scale, 1.0))
 
 
-def _words(values: np.ndarray) -> tuple[str, ...]:
+def _texts(values: np.ndarray) -> tuple[str, ...]:
     return tuple(str(value) for value in values)
 
 

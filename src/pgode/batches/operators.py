@@ -1,7 +1,7 @@
 """Torch operators over compressed graph rows: numba kernels on the CPU, plain torch elsewhere.
 
 Each takes the graph twice, as rows of senders and as rows of receivers (the reversed list), both
-as [offsets, neighbours, edge numbers]. Reversing is then all that a backward pass needs: the
+as [offsets, neighbours, edge numbers]. A backward pass then only needs the reversed list: the
 gradient of `weighted_sum` is a `weighted_sum`, and the three gradients of `attend` are `attend`s.
 """
 
@@ -137,27 +137,27 @@ def _(
     return torch.empty_like(receive), torch.empty_like(send), torch.empty_like(edge)
 
 
-def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    """Keep the inputs: nothing per edge is among them."""
+def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    """Save the inputs: none of them is per edge, apart from the graph itself."""
     senders, receivers, *tensors = inputs
     ctx.save_for_backward(*senders, *receivers, *tensors)
 
 
-def _kept(ctx: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+def _saved(ctx: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
     saved = list(ctx.saved_tensors)
     return saved[:3], saved[3:6], saved[6:]
 
 
 _NO_GRADIENT = ([None] * 3, [None] * 3)
-"""What a backward pass returns for the two integer row lists."""
+"""Gradients of the two lists of integer rows."""
 
 
 def _neighbour_sum_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-    senders, receivers, tensors = _kept(ctx)
+    senders, receivers, tensors = _saved(ctx)
     return (*_NO_GRADIENT, None, *neighbour_sum_backward(senders, receivers, *tensors, grad))
 
 
-neighbour_sum.register_autograd(_neighbour_sum_gradients, setup_context=_keep)
+neighbour_sum.register_autograd(_neighbour_sum_gradients, setup_context=_save)
 
 
 # --- sum_j w_ij b_j -------------------------------------------------------------------------------
@@ -191,11 +191,11 @@ def _(senders: list[Tensor], receivers: list[Tensor], weights: Tensor, send: Ten
 
 
 def _weighted_sum_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-    senders, receivers, (weights, _) = _kept(ctx)
+    senders, receivers, (weights, _) = _saved(ctx)
     return *_NO_GRADIENT, None, weighted_sum(receivers, senders, weights, grad)
 
 
-weighted_sum.register_autograd(_weighted_sum_gradients, setup_context=_keep)
+weighted_sum.register_autograd(_weighted_sum_gradients, setup_context=_save)
 
 
 # --- sum_j w_ij (q_i . k_j) v_j -------------------------------------------------------------------
@@ -250,7 +250,7 @@ def _(
 
 
 def _attend_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
-    senders, receivers, (weights, query, key, value) = _kept(ctx)
+    senders, receivers, (weights, query, key, value) = _saved(ctx)
     return (
         *_NO_GRADIENT,
         None,
@@ -260,7 +260,7 @@ def _attend_gradients(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     )
 
 
-attend.register_autograd(_attend_gradients, setup_context=_keep)
+attend.register_autograd(_attend_gradients, setup_context=_save)
 
 
 # --- values per edge: summed over a row, or spread from it ----------------------------------------
@@ -268,7 +268,7 @@ attend.register_autograd(_attend_gradients, setup_context=_keep)
 
 @torch.library.custom_op("pgode::edge_sum", mutates_args=())
 def edge_sum(rows: list[Tensor], values: Tensor) -> Tensor:
-    """out_i = the sum of the values of row i's edges; values are numbered as the edges are."""
+    """out_i = sum of the values of the edges of row i; values are in the order of the edges."""
     offsets, _, edges = rows
     out = values.new_zeros(offsets.shape[0] - 1, values.shape[1])
     return out.index_add_(0, row_of_edge(offsets), values[edges.long()])
@@ -310,14 +310,14 @@ def _(rows: list[Tensor], x: Tensor) -> Tensor:
     return x.new_empty(rows[2].shape[0], x.shape[1])
 
 
-def _keep_rows(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+def _save_rows(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(*inputs[0])
 
 
 edge_sum.register_autograd(
-    lambda ctx, grad: ([None] * 3, spread(list(ctx.saved_tensors), grad)), setup_context=_keep_rows
+    lambda ctx, grad: ([None] * 3, spread(list(ctx.saved_tensors), grad)), setup_context=_save_rows
 )
 spread.register_autograd(
     lambda ctx, grad: ([None] * 3, edge_sum(list(ctx.saved_tensors), grad)),
-    setup_context=_keep_rows,
+    setup_context=_save_rows,
 )

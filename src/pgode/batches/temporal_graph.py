@@ -1,9 +1,9 @@
 """The temporal graph of a batch (paper, Eq. 2): one node per observation.
 
 Spatial edges join observations of two objects at the same frame, with the weight w_ij of the graph
-in force at that frame. Temporal edges carry an object's next observation to the one before it
-(A(i^t, i^t') = 1 for t' = t + 1). An object that was not seen at a frame has no node there, so
-missing values need no imputation.
+in force at that frame. Temporal edges go from an object's next observation to the one before it
+(A(i^t, i^t') = 1 for t' = t + 1). An object that was not observed at a frame has no node at that
+frame, so missing values need no imputation.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from pgode.batches.graph import Graph
 
 @dataclass(frozen=True)
 class TemporalGraph:
-    """Observations as nodes: whose they are, when they were made, and how they are joined."""
+    """Observations as nodes: the object and frame of each, and the edges between them."""
 
     graph: Graph
     temporal: Bool[Tensor, " edges"]
@@ -41,7 +41,7 @@ class TemporalGraph:
 
 
 def build_temporal_graph(
-    seen: Bool[np.ndarray, "objects frames"],
+    observed: Bool[np.ndarray, "objects frames"],
     rows: Int[np.ndarray, "objects frames"],
     first: Int[np.ndarray, " objects"],
     row_offsets: Int[np.ndarray, " rows+1"],
@@ -50,13 +50,13 @@ def build_temporal_graph(
 ) -> TemporalGraph:
     """Join the observations of a batch.
 
-    `rows[i, t]` is the compressed row that lists object i's neighbours at frame t (as places in
-    its system); `first[i]` is the batch number of the first object of i's system.
+    `rows[i, t]` is the compressed row with the neighbours of object i at frame t (as indices within
+    its system); `first[i]` is the index in the batch of the first object of its system.
     """
-    # Numbered frame by frame: an observation's spatial neighbours are then near it in memory.
-    number = np.cumsum(seen.T.ravel()).reshape(seen.T.shape).T - 1
-    node = np.ascontiguousarray(np.where(seen, number, -1), dtype=np.int32)
-    nodes = int(seen.sum())
+    # Numbered frame by frame, so that spatial neighbours are close in memory.
+    number = np.cumsum(observed.T.ravel()).reshape(observed.T.shape).T - 1
+    node = np.ascontiguousarray(np.where(observed, number, -1), dtype=np.int32)
+    nodes = int(observed.sum())
     offsets = np.zeros(nodes + 1, np.int64)
     structure = (node, rows, first, row_offsets, senders)
     _count_edges(*structure, offsets)
@@ -65,7 +65,7 @@ def build_temporal_graph(
     columns, values = np.empty(total, np.int32), np.empty(total, np.float64)
     temporal = np.zeros(total, np.bool_)
     _fill_edges(*structure, weights, offsets, columns, values, temporal)
-    node_frame, node_object = np.nonzero(seen.T)
+    node_frame, node_object = np.nonzero(observed.T)
     receivers = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(offsets))
     return TemporalGraph(
         graph=Graph.from_edges(receivers, columns, np.stack([values, temporal], 1), nodes),
@@ -79,7 +79,7 @@ _compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled
-def _next_seen(node: Any, i: int, t: int) -> int:
+def _next_observed(node: Any, i: int, t: int) -> int:
     for later in range(t + 1, node.shape[1]):
         if node[i, later] >= 0:
             return int(node[i, later])
@@ -99,7 +99,7 @@ def _count_edges(
             for e in range(row_offsets[rows[i, t]], row_offsets[rows[i, t] + 1]):
                 if node[first[i] + senders[e], t] >= 0:
                     counts[n + 1] += 1
-            if _next_seen(node, i, t) >= 0:
+            if _next_observed(node, i, t) >= 0:
                 counts[n + 1] += 1
 
 
@@ -129,7 +129,7 @@ def _fill_edges(
                     columns[place] = other
                     values[place] = weights[e]
                     place += 1
-            following = _next_seen(node, i, t)
+            following = _next_observed(node, i, t)
             if following >= 0:
                 columns[place] = following
                 values[place] = 1.0

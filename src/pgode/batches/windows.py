@@ -1,4 +1,4 @@
-"""Windows over trajectories: a condition that a model sees, a horizon that it has to forecast."""
+"""Windows of trajectories: a condition that a model is given, a horizon that it forecasts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -20,10 +20,10 @@ __all__ = ["Batch", "Windows"]
 
 @dataclass(frozen=True)
 class Batch:
-    """Windows of several systems side by side; their objects share one axis, without padding.
+    """Windows of several systems; all objects share one axis, without padding.
 
-    Times count frames from the last condition frame, so the condition ends at 0. Values that were
-    not observed are 0 here and False in the mask beside them.
+    Times are in frames since the last frame of the condition, so the condition ends at 0. Values
+    that were not observed are 0, and False in the corresponding mask.
     """
 
     states: Float[Tensor, "objects condition features"]
@@ -55,7 +55,7 @@ class Batch:
 
     @property
     def groups(self) -> int:
-        """Number of groups (regions) in the batch."""
+        """Number of groups (such as residues) in the batch."""
         return int(self.group.max()) + 1 if self.objects else 0
 
     def to(
@@ -75,7 +75,7 @@ class Windows:
     """Cuts batches out of trajectories.
 
     Everything that does not depend on the window (scaling, compressed rows of every graph, the
-    graph in force at each frame) is worked out once, so that a batch costs a few copies.
+    graph in force at each frame) is computed once, so that a batch costs a few copies.
     """
 
     def __init__(
@@ -134,40 +134,40 @@ class Windows:
     ) -> Batch:
         """The windows that start at frame `starts[k]` of system `systems[k]`.
 
-        `horizon` asks for fewer frames than the usual ones.
+        `horizon` replaces the usual number of frames to forecast.
         """
         horizon = self.horizon if horizon is None else horizon
         counts = self._objects[systems]
         owner = np.repeat(np.arange(len(systems)), counts)
         first = np.repeat(np.cumsum(counts) - counts, counts)
         place = np.arange(len(owner)) - first
-        number = systems[owner]
+        row = systems[owner]
         now = starts + self.condition - 1
-        seen_frames = starts[:, None] + np.arange(self.condition)
+        past = starts[:, None] + np.arange(self.condition)
         ahead = now[:, None] + 1 + np.arange(horizon)
         exists = ahead < self.frames[systems, None]
         ahead = np.minimum(ahead, self.frames[systems, None] - 1)
 
         def cut(array: np.ndarray, frames: np.ndarray) -> np.ndarray:
-            return np.asarray(array[number[:, None], place[:, None], frames[owner]])
+            return np.asarray(array[row[:, None], place[:, None], frames[owner]])
 
-        observed = cut(self._observed, seen_frames)
-        graph_rows = self._graph_row[self._graph_at[systems[:, None], seen_frames]]
+        observed = cut(self._observed, past)
+        graph_rows = self._graph_row[self._graph_at[systems[:, None], past]]
         rows = graph_rows[owner] + place[:, None]
         zero = self._times[systems, now][:, None]
         parameters = self._parameters[systems]
         known = np.isfinite(parameters).all(1) & (parameters.shape[1] > 0)
         return Batch(
-            states=torch.from_numpy(cut(self._states, seen_frames)),
+            states=torch.from_numpy(cut(self._states, past)),
             observed=torch.from_numpy(observed),
-            times=_tensor(self._times[systems[:, None], seen_frames] - zero),
+            times=_tensor(self._times[systems[:, None], past] - zero),
             targets=torch.from_numpy(cut(self._states, ahead)),
             targets_observed=torch.from_numpy(
                 cut(self._observed, ahead) & exists[owner][:, :, None]
             ),
             target_times=_tensor(self._times[systems[:, None], ahead] - zero),
             system=torch.from_numpy(owner),
-            group=torch.from_numpy(_grouped(owner, self._group[number, place])),
+            group=torch.from_numpy(_grouped(owner, self._group[row, place])),
             parameters=_tensor(np.nan_to_num(parameters)),
             parameters_known=torch.from_numpy(known),
             graph=self._graph(rows[:, -1], first),
@@ -182,7 +182,7 @@ class Windows:
     def _graph(
         self, rows: Int[np.ndarray, " objects"], first: Int[np.ndarray, " objects"]
     ) -> Graph:
-        """The graph in force at the end of the condition: the only one a forecast may know."""
+        """The graph in force at the end of the condition: the only one a forecast may use."""
         begin, count = self._row_offsets[rows], np.diff(self._row_offsets)[rows]
         receivers = np.repeat(np.arange(len(rows), dtype=np.int32), count)
         within = np.arange(len(receivers)) - np.repeat(np.cumsum(count) - count, count)
@@ -196,12 +196,12 @@ def _tensor(values: np.ndarray) -> Tensor:
 
 
 def _extended(times: Float[np.ndarray, "system time"]) -> Float[np.ndarray, "system time"]:
-    """Times with the last one repeated after a system's end, where nothing is observed."""
+    """Times with the last one repeated after the end of a system."""
     return np.fmax.accumulate(times, axis=1)
 
 
 def _grouped(owner: Int[np.ndarray, " objects"], group: Int[np.ndarray, " objects"]) -> np.ndarray:
-    """Number the groups of all systems of the batch through; objects without one have -1."""
+    """Number the groups of all systems of the batch; objects without a group have -1."""
     numbers = np.full(len(owner), -1, np.int64)
     has = group >= 0
     if has.any():
@@ -215,7 +215,7 @@ def _graph_in_force(
     graph_start: Float[np.ndarray, " graph"],
     times: Float[np.ndarray, "system time"],
 ) -> Int[np.ndarray, "system time"]:
-    """The number of the graph that holds at each frame: the last one that has started."""
+    """The index of the graph in force at each frame: the last one that has started."""
     systems, frames = times.shape
     at = np.zeros((systems, frames), np.int64)
     first = np.searchsorted(graph_system, np.arange(systems))

@@ -1,4 +1,4 @@
-"""`pgode export-md`: forecasts and data as trajectory files of molecular dynamics."""
+"""`pgode export-md`: write forecasts and data as trajectory files of molecular dynamics."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,14 +22,14 @@ def export_md(
     data
         Forecast (what pgode forecast wrote) or data file of a molecule.
     output
-        File to write; its ending says the format: .dcd, .xtc, .trr, .pdb, .nc (Amber), .gro, .xyz.
+        File to write; its ending is the format: .dcd, .xtc, .trr, .pdb, .nc (Amber), .gro, .xyz.
     topology
-        File that names the atoms; not needed where the data carries its own.
+        File that names the atoms; not needed if the data has a topology.
     system
-        Write this one, counted from 0; all of them, one after the other, if not given.
+        Write this system, counted from 0; by default all, one after the other.
     sample
-        Write this sampled forecast, counted from 0, instead of the mean. Its bonds are not held to
-        their lengths.
+        Write this sampled forecast, counted from 0, instead of the mean. Bond lengths are not
+        constrained.
     select
         Which atoms of the topology the data holds, as an expression of mdtraj.
     """
@@ -42,8 +42,8 @@ def export_md(
     md_export.check_output(output)
     if output.resolve() in {data.resolve(), topology.resolve() if topology else None}:
         raise InputError(
-            f"cannot write {output}: it is what is read. Expected another path. Choose one, so "
-            f"that nothing is lost."
+            f"cannot write {output}: it is the input. Expected another path. Choose one, so that "
+            f"nothing is lost."
         )
     opened = md_export.open_forecast_or_data(data)
     with silenced():

@@ -1,4 +1,4 @@
-"""`pgode import md`: a user's own molecular dynamics as data."""
+"""`pgode import md`: molecular dynamics of other programs as data."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,8 +26,8 @@ def import_md(
     Parameters
     ----------
     trajectory
-        Trajectory file: XTC, TRR, DCD, Amber NetCDF, PDB and what else mdtraj reads. Give the
-        option again for further runs of the same molecule.
+        Trajectory file: XTC, TRR, DCD, Amber NetCDF, PDB and others that mdtraj reads. Repeat the
+        option for further runs of the same molecule.
     topology
         File that names the atoms of the trajectory, in its order: PDB, GRO, PRMTOP, PSF, ...
     output
@@ -39,15 +39,15 @@ def import_md(
     cutoff
         Atoms nearer than this, in nm, are joined in the graph.
     update
-        Frames after which the graph is looked up anew.
+        Frames after which the graph is updated.
     frames
         Frames per system.
     stride
-        Use every so many frames of the files.
+        Use every n-th frame of the files.
     frame_time
-        Time between two frames of the files in ps, where they do not say it or say it wrongly.
+        Time between two frames of the files in ps, if it is missing or wrong in the files.
     select
-        Which atoms, as an expression of mdtraj; the protein if not given, or all but water.
+        Which atoms, as an expression of mdtraj; by default the protein, or all but water.
     splits
         Shares for training, validation and test: blocks in time, a system left out in between.
     """
@@ -77,7 +77,7 @@ def import_md(
             splits=numbers(splits, "--splits"),
         )
     files.write(data, output)
-    parts = ", ".join(f"{(data.split == word).sum()} {word}" for word in md.BLOCKS)
+    parts = ", ".join(f"{(data.split == name).sum()} {name}" for name in md.BLOCKS)
     console.print(
         f"wrote {output}: {data.systems} systems ({parts}) of {data.objects} atoms, "
         f"{data.frames} frames, hash {data.hash[:12]}",

@@ -1,4 +1,4 @@
-"""`pgode simulate`: make a data set."""
+"""`pgode simulate`: simulate a data set."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +32,7 @@ def simulate(
     frames
         Frames per system; a frame is 0.1 time units.
     seed
-        Fixes every number of the data set.
+        Determines every number of the data set.
     train
         Systems for training.
     val

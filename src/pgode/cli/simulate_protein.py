@@ -1,4 +1,4 @@
-"""`pgode simulate protein`: make a data set of a molecule in water."""
+"""`pgode simulate protein`: simulate a data set of a molecule in water."""
 
 import os
 from pathlib import Path
@@ -39,11 +39,11 @@ def simulate_protein(
 ) -> None:
     """Simulate a protein in water with OpenMM and write its trajectories.
 
-    Each sample has a temperature, pressure and friction of its own. Finished samples are kept in
-    a folder beside the output: a command that was stopped goes on when it is given again, more
-    samples or replicas can be asked for later, and another choice of atoms, alignment or graph
-    for the same --samples needs no new simulation. Numbers of samples and replicas that are not
-    given are those the folder is for. Needs the extra "md".
+    Each sample has its own temperature, pressure and friction. Finished samples are kept in a
+    folder beside the output: a command that was stopped continues when it is given again, more
+    samples or replicas can be added later, and another choice of atoms, alignment or graph for the
+    same --samples needs no new simulation. Numbers of samples and replicas that are not given are
+    those of the folder. Needs the extra "md".
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def simulate_protein(
     frame_time
         Time between two frames in ps.
     seed
-        Fixes every number of the data set.
+        Determines every number of the data set.
     jobs
         Simulations at a time, each on one core.
     engine
@@ -80,22 +80,22 @@ def simulate_protein(
     cutoff
         Atoms nearer than this many nm are joined.
     update
-        Frames after which the graph is looked up anew.
+        Frames after which the graph is updated.
     replicas
         Further futures of some systems of test and of ood, from the end of their condition, which
-        tell the error that no forecast can avoid; written beside the output. None in a new folder.
+        measure the irreducible error; written beside the output. None in a new folder.
     replicated
         Systems of test and of ood that have such replicas; 10.
     condition
-        Frames before replicas part, the condition of the models that they are for; 12.
+        Frames before replicas diverge, the condition of the models they are meant for; 12.
     horizon
-        Frames that replicas run; 24.
+        Frames of each replica; 24.
     samples
         Folder of the finished samples; beside the output, and named like it, if not given.
     implicit
-        No water: quick checks only. There is no box then, so pressure has no meaning.
+        No water, for quick checks only. There is no box then, so pressure has no meaning.
     open_ring
-        Open a lasso's ring instead of closing it.
+        Open the ring of a lasso peptide instead of closing it.
     """
     from rich.console import Console
 
@@ -118,7 +118,7 @@ def simulate_protein(
     source = _source(structure, pdb_id, sequence)
     folder = samples or output.with_suffix(".samples")
     writable_folder(folder / "settings.json")
-    wanted = {
+    sizes = {
         "train": train,
         "val": val,
         "test": test,
@@ -136,40 +136,40 @@ def simulate_protein(
         seed=seed,
         frames=frames,
         frame_time=frame_time,
-        **_extended(folder, wanted),
+        **_extended(folder, sizes),
     )
     console = Console()
     if implicit:
         console.print("No water, so no box: pressure has no meaning. For quick checks only.")
     with Bars(console) as bars:
         made = simulate_samples(source, settings, folder, jobs=jobs, engine=engine, display=bars)
-    for words in made.required_solvated()[0].repairs:
-        console.print(f"repair: {words}", highlight=False, soft_wrap=True)
+    for repair in made.required_solvated()[0].repairs:
+        console.print(f"repair: {repair}", highlight=False, soft_wrap=True)
     for ring in made.required_solvated()[0].rings:
         console.print(f"closed the ring: {ring}", highlight=False)
     data = collect(made, preparation)
     files.write(data, output)
-    _say(console, output, data)
+    _report(console, output, data)
     futures = collect_replicas(made, preparation)
     if futures is not None:
         beside = output.with_stem(f"{output.stem}-replicas")
         files.write(futures, beside)
-        _say(console, beside, futures)
+        _report(console, beside, futures)
     console.print(f"samples are kept in {folder}", highlight=False, soft_wrap=True)
 
 
-def _extended(folder: Path, wanted: dict[str, int | None]) -> dict[str, int]:
-    """What was asked for; of the rest, what the folder's samples were made for, if it has any."""
+def _extended(folder: Path, sizes: dict[str, int | None]) -> dict[str, int]:
+    """The given numbers; those not given are taken from the folder, if it has samples."""
     from pgode.data.simulate.protein.samples import Samples
 
-    given = {name: value for name, value in wanted.items() if value is not None}
+    given = {name: value for name, value in sizes.items() if value is not None}
     if not (folder / "settings.json").exists():
         return given
     before = Samples(folder).settings.to_json()
-    return {name: before[name] for name in wanted} | given
+    return {name: before[name] for name in sizes} | given
 
 
-def _say(console: Any, path: Path, data: Any) -> None:
+def _report(console: Any, path: Path, data: Any) -> None:
     console.print(
         f"wrote {path}: {data.systems} systems of {data.objects} atoms, {data.frames} frames, "
         f"hash {data.hash[:12]}",
@@ -179,11 +179,11 @@ def _say(console: Any, path: Path, data: Any) -> None:
 
 
 def _source(structure: Path | None, pdb_id: str | None, sequence: str | None) -> "Source":
-    """The one structure that was asked for."""
+    """The structure that was asked for."""
     from pgode.data.simulate import protein
     from pgode.runtime.errors import InputError
 
-    given = [word for word in (structure, pdb_id, sequence) if word is not None]
+    given = [each for each in (structure, pdb_id, sequence) if each is not None]
     if len(given) != 1:
         raise InputError(
             f"{len(given)} structures were given. Expected one of --structure FILE, --pdb-id ENTRY "

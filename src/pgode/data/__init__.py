@@ -1,1 +1,1 @@
-"""Observed systems: one labelled dataset, where it comes from and what is checked about it."""
+"""Observed systems: one labelled and validated dataset, its sources and its file formats."""

@@ -1,4 +1,4 @@
-"""From the atoms of a molecule to trajectories: which atoms, aligned how, joined how."""
+"""From the atoms of a molecule to trajectories: choice of atoms, alignment, graph."""
 
 import json
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float, Int
 from pgode.data.neighbours import distance_edges
 from pgode.data.superposition import superposed
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.choices import one_of
 from pgode.runtime.errors import InputError
 
 Atoms = Literal["all", "heavy", "ca"]
@@ -20,18 +21,18 @@ FEATURES = ("qx", "qy", "qz")
 
 @dataclass(frozen=True, eq=False)
 class Molecule:
-    """The atoms of a molecule, in order: the text of their PDB file and what is needed of it."""
+    """The atoms of a molecule, in order: the text of their PDB file, and properties of each."""
 
     pdb: str
     mass: Float[np.ndarray, " atom"]
     residue: Int[np.ndarray, " atom"]
-    """Residues numbered through from 0."""
+    """Index of the residue of each atom, from 0."""
     hydrogen: Bool[np.ndarray, " atom"]
     alpha: Bool[np.ndarray, " atom"]
     """Whether the atom is the C-alpha of its residue."""
 
     def chosen(self, atoms: Atoms) -> Bool[np.ndarray, " atom"]:
-        """The atoms that a choice keeps."""
+        """The atoms that belong to a choice."""
         kept = {"all": np.ones(len(self.mass), bool), "heavy": ~self.hydrogen, "ca": self.alpha}
         if not kept[atoms].any():
             raise InputError(
@@ -41,7 +42,7 @@ class Molecule:
         return kept[atoms]
 
     def only(self, kept: Bool[np.ndarray, " atom"]) -> "Molecule":
-        """The molecule with only some of its atoms; bonds that its PDB file names go with them."""
+        """The molecule with some of its atoms only; bonds listed in its PDB file are dropped."""
         if kept.all():
             return self
         lines, atom = [], -1
@@ -58,11 +59,11 @@ class Molecule:
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done to the frames of a simulation; the data file says it in its attributes.
+    """How the frames of a simulation become data; recorded in the attributes of the file.
 
-    `superposed`: each frame is turned and shifted onto its trajectory's first, as well as all its
-    kept atoms can be. `centred`: each frame's centre of mass is at the origin. `raw`: only the
-    first frame's is; the molecule drifts and tumbles as it was simulated.
+    `superposed`: each frame is turned and shifted onto the first of its trajectory, by least
+    squares over the kept atoms. `centred`: the centre of mass of each frame is at the origin.
+    `raw`: only that of the first frame is; the molecule drifts and tumbles as simulated.
     """
 
     atoms: Atoms = "all"
@@ -70,19 +71,15 @@ class Preparation:
     cutoff: float = 0.4
     """Atoms nearer than this (nm) are joined."""
     update: int = 12
-    """Frames after which the graph is looked up anew."""
+    """Frames after which the graph is updated."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no preparation."""
+        """Refuse invalid choices."""
         for option, value, choices in (
             ("atoms", self.atoms, get_args(Atoms)),
             ("align", self.align, get_args(Alignment)),
         ):
-            if value not in choices:
-                raise InputError(
-                    f'there is no {option} "{value}". Expected one of {", ".join(choices)}. '
-                    f"Choose one of these."
-                )
+            one_of(option, value, choices)
         if not (0 < self.cutoff < np.inf and self.update >= 1):
             raise InputError(
                 f"the graph's cutoff is {self.cutoff} nm and its update {self.update} frames. "
@@ -98,10 +95,10 @@ def prepare(
     settings: Mapping[str, Any],
     **about: Any,
 ) -> Trajectories:
-    """Whole molecules in nm at `times` (ps) to trajectories, with graphs by distance.
+    """Trajectories of whole molecules (positions in nm, times in ps), with graphs by distance.
 
-    `settings` join the preparation in the file's attributes; `about` is given to
-    `Trajectories.build` (parameters, split, where the data comes from).
+    `settings` are recorded with the preparation in the file's attributes; `about` is passed on to
+    `Trajectories.build` (parameters, split, provenance).
     """
     kept = molecule.chosen(preparation.atoms)
     molecule = molecule.only(kept)
@@ -132,10 +129,10 @@ def aligned(
     mass: Float[np.ndarray, " atom"],
     align: Alignment,
 ) -> Float[np.ndarray, "system time atom 3"]:
-    """Every trajectory with the centre of mass of its first frame at the origin, and aligned."""
+    """Aligned trajectories, with the centre of mass of each first frame at the origin."""
     share = mass / mass.sum()
     frames = np.empty(positions.shape)
-    for system, place in enumerate(positions):  # one at a time: the whole may be gigabytes
+    for system, place in enumerate(positions):  # One at a time: all together may be gigabytes.
         centres = np.einsum("a,tax->tx", share, place)[:, None]
         moved = place - (centres if align == "centred" else centres[:1])
         frames[system] = superposed(moved[None])[0] if align == "superposed" else moved
@@ -153,7 +150,7 @@ def atom_names(pdb: str) -> str:
 
 
 def atoms_of(data: Trajectories) -> str | None:
-    """The atoms that the objects are (see `atom_names`); None if they are no atoms in space."""
+    """Identity of the atoms that are the objects (`atom_names`); None if objects are not atoms."""
     if not data.topology or len(data.position_features) != len(FEATURES):
         return None
     return atom_names(data.topology)

@@ -1,8 +1,8 @@
-"""Which objects are near which: all pairs within a cutoff, without looking at every pair.
+"""Neighbours within a cutoff, without testing every pair.
 
-Objects are sorted into cells as wide as the cutoff, so that only those of the 27 cells around an
-object can be near it. Cells are found by binary search in the sorted list rather than in a grid
-of all cells: memory grows with the objects, however far apart they are.
+Objects are sorted into cells as wide as the cutoff, so that the neighbours of an object are in the
+27 cells around it. Cells are found by binary search in the sorted list rather than in a grid of all
+cells: memory grows with the number of objects, however far apart they are.
 """
 
 from typing import Any
@@ -13,8 +13,8 @@ from jaxtyping import Float, Int
 
 from pgode.data.edges import Edges
 
-CLOSEST = 1e-9
-"""A cell is at least this share of the objects' extent wide, so that cell numbers fit 64 bits."""
+LEAST_WIDTH = 1e-9
+"""Least width of a cell relative to the extent of all objects: cell numbers must fit 64 bits."""
 
 
 def pairs_within(
@@ -25,18 +25,18 @@ def pairs_within(
     """(receivers, senders, distances) of all ordered pairs of one system nearer than `cutoff`.
 
     Sorted by receiver, then sender. Objects of different systems (`system`, sorted) are never
-    near each other. An object with a position that is not finite has no neighbours.
+    neighbours. An object whose position is not finite has none.
     """
     points = np.zeros((len(positions), 3))
     points[:, : positions.shape[1]] = positions
     owner = np.zeros(len(points), np.int64) if system is None else system.astype(np.int64)
-    there = np.flatnonzero(np.isfinite(points).all(1))
-    if not len(there):
+    known = np.flatnonzero(np.isfinite(points).all(1))
+    if not len(known):
         nothing = np.empty(0, np.int32)
         return nothing, nothing, np.empty(0)
-    points, owner = points[there], owner[there]
+    points, owner = points[known], owner[known]
     low, high = points.min(0), points.max(0)
-    width = max(cutoff, CLOSEST * float((high - low).max()))
+    width = max(cutoff, LEAST_WIDTH * float((high - low).max()))
     cell = ((points - low) / width).astype(np.int64) + 1
     sides = cell.max(0) + 2
     key = ((owner * sides[0] + cell[:, 0]) * sides[1] + cell[:, 1]) * sides[2] + cell[:, 2]
@@ -48,7 +48,7 @@ def pairs_within(
     senders, distances = np.empty(offsets[-1], np.int64), np.empty(offsets[-1])
     _fill(*rows, offsets, senders, distances)
     receivers = np.repeat(np.arange(len(points)), np.diff(offsets))
-    return there[receivers].astype(np.int32), there[senders].astype(np.int32), distances
+    return known[receivers].astype(np.int32), known[senders].astype(np.int32), distances
 
 
 def distance_edges(
@@ -57,10 +57,10 @@ def distance_edges(
     cutoff: float,
     every: int,
 ) -> Edges:
-    """Graphs that join objects nearer than `cutoff`, looked up anew each `every` frames.
+    """Graphs that join objects nearer than `cutoff`, updated each `every` frames.
 
-    Weight 1, and the distance at that frame as a second attribute. Frames with NaN times are
-    padding; positions that are NaN are near nothing.
+    Edges have weight 1, and their length at that frame as a second attribute. Frames with NaN times
+    are padding; objects with NaN positions have no neighbours.
     """
     system, frame = np.nonzero(np.isfinite(times[:, ::every]))
     frame = frame * every
@@ -95,7 +95,7 @@ def _square(points: Any, i: int, j: int) -> float:
 def _count(
     points: Any, key: Any, order: Any, cells: Any, sides: Any, cutoff: float, counts: Any
 ) -> None:
-    """counts[i + 1] = number of objects near object i."""
+    """counts[i + 1] = number of neighbours of object i."""
     for i in range(len(points)):
         for dx in range(-1, 2):
             for dy in range(-1, 2):

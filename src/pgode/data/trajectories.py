@@ -182,18 +182,18 @@ class Trajectories(DatasetView):
 
     def select(self, systems: Any) -> "Trajectories":
         """Some systems, by indices (kept in the given order) or by a boolean mask."""
-        wanted = np.atleast_1d(np.asarray(systems))
-        if wanted.dtype == bool and wanted.shape == (self.systems,):
-            wanted = np.flatnonzero(wanted)
-        ok = wanted.ndim == 1 and wanted.size > 0 and wanted.dtype.kind in "iu"
-        if not ok or wanted.min() < -self.systems or wanted.max() >= self.systems:
+        chosen = np.atleast_1d(np.asarray(systems))
+        if chosen.dtype == bool and chosen.shape == (self.systems,):
+            chosen = np.flatnonzero(chosen)
+        ok = chosen.ndim == 1 and chosen.size > 0 and chosen.dtype.kind in "iu"
+        if not ok or chosen.min() < -self.systems or chosen.max() >= self.systems:
             raise InputError(
                 f"cannot select {_short(systems)} from {self.systems} systems. Expected at least "
                 f"one index from 0 to {self.systems - 1}, or a mask of {self.systems} values of "
                 f"which one is True. Correct the selection."
             )
-        wanted = wanted.astype(np.int64) % self.systems
-        return Trajectories(with_edges(self.dataset.isel(system=wanted), self.edges.select(wanted)))
+        chosen = chosen.astype(np.int64) % self.systems
+        return Trajectories(with_edges(self.dataset.isel(system=chosen), self.edges.select(chosen)))
 
     def split_of(self, name: str) -> "Trajectories":
         """The systems of one split."""

@@ -1,4 +1,4 @@
-"""Adaptive methods: torchdiffeq chooses the steps; we keep the budget and explain failures."""
+"""Adaptive methods: torchdiffeq chooses the steps; a watch limits and explains them."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ from pgode.ode.methods import Adaptive
 from pgode.ode.settings import SolverConfig
 from pgode.ode.steps import Derivative
 
-# The assertions of torchdiffeq's own step control. Any other assertion comes from the derivative
-# and must not be passed off as a failure of the solver.
+# The assertions of torchdiffeq's step control. Any other assertion comes from the derivative and
+# must not be reported as a failure of the solver.
 _GIVES_UP = ("underflow in dt", "non-finite values in state", "max_num_steps exceeded")
 
 
@@ -36,7 +36,7 @@ class Watch:
     ) -> Float[Tensor, "rows width"]:
         """Evaluate the derivative, unless the budget is spent.
 
-        A closed watch lets everything pass: what a backward pass recomputes was paid for.
+        A closed watch does not count: what a backward pass recomputes was counted already.
         """
         if not self.closed:
             self.last = time, z.detach()
@@ -56,11 +56,11 @@ class Watch:
         self.steps += not self.closed
 
     def close(self) -> None:
-        """Stop counting, and let go of the last state."""
+        """Stop counting, and release the last state."""
         self.closed, self.last = True, None
 
     def explain(self, error: AssertionError) -> None:
-        """Raise what torchdiffeq gave up over as an error that names systems and the time."""
+        """Raise a failure of torchdiffeq as an error that names the systems and the time."""
         reason = next((reason for reason in _GIVES_UP if str(error).startswith(reason)), None)
         if reason is None or self.last is None:
             raise error
@@ -76,7 +76,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Segment:
-    """The derivative as torchdiffeq wants it: one clock s for all rows.
+    """The derivative in the form of torchdiffeq: one clock s for all rows.
 
     The time of a row is begin + rate s, so that dz/ds = rate f(begin + rate s, z). Without a rate,
     s is the time since the start.
@@ -95,13 +95,13 @@ class Segment:
         return self.watch(torch.addcmul(self.begin, self.rate, s), z) * self.rate[:, None]
 
     def callback_accept_step(self, *_: Tensor) -> None:
-        """torchdiffeq calls this by its name."""
+        """Called by torchdiffeq, which looks the name up."""
         self.watch.accept()
 
     def solve(
         self, z: Float[Tensor, "rows width"], clock: list[float]
     ) -> Float[Tensor, "outputs rows width"]:
-        """States at the strictly increasing clock readings after the first, which is that of z."""
+        """States at the strictly increasing clock readings; the first reading is that of z."""
         config = self.watch.config
         s = torch.tensor(clock, dtype=torch.float64).to(z.device)
         # The last step always ends on the last reading: the derivative is never evaluated at later
@@ -122,7 +122,7 @@ class Segment:
             raise
         return states[1:]
 
-    def whole(self, z: Float[Tensor, "rows width"]) -> Float[Tensor, "rows width"]:
+    def cross(self, z: Float[Tensor, "rows width"]) -> Float[Tensor, "rows width"]:
         """The states after one interval."""
         return self.solve(z, [0.0, 1.0])[0]
 
@@ -137,9 +137,9 @@ def solve_adaptive(
 ) -> tuple[Float[Tensor, "outputs rows width"], int, int]:
     """Solve with torchdiffeq; returns the states, the accepted steps and the evaluations.
 
-    If the times since the start are the same for all rows, torchdiffeq goes through all outputs in
-    one solve. Otherwise, or if intervals are recomputed in the backward pass, each interval is a
-    solve of its own.
+    If the times since the start are the same for all rows, torchdiffeq returns all outputs of one
+    solve. Otherwise, or if intervals are recomputed in the backward pass, each interval is solved
+    separately.
     """
     watch = Watch(method, derivative, config, systems)
     begins = intervals.begins.to(initial.dtype).to(initial.device)
@@ -155,9 +155,9 @@ def solve_adaptive(
     for interval, longest in enumerate(intervals.longest):
         if longest > 0:
             segment = Segment(watch, begins[interval], lengths[interval])
-            after = cross(segment.whole, z, recompute)
+            after = cross(segment.cross, z, recompute)
             if intervals.shortest[interval] == 0:
-                # torchdiffeq's read-off rounds, and rows that do not move must not move.
+                # torchdiffeq's interpolation rounds, but rows without an interval must not move.
                 after = torch.where(lengths[interval, :, None] > 0, after, z)
             z = after
         outputs.append(z)
@@ -168,7 +168,7 @@ def solve_adaptive(
 def _all_at_once(
     segment: Segment, initial: Float[Tensor, "rows width"], elapsed: list[float]
 ) -> Float[Tensor, "outputs rows width"]:
-    """torchdiffeq wants readings that increase strictly, so repeated times are solved once."""
+    """torchdiffeq needs strictly increasing readings, so repeated times are solved once."""
     clock, place = [0.0], []
     for reading in elapsed:
         if reading > clock[-1]:
@@ -184,10 +184,10 @@ def _all_at_once(
 
 @torch.no_grad()
 def _worst_row(error: Float[Tensor, "rows width"]) -> Float[Tensor, ""]:
-    """The error of the worst row, so that a row is as exact in a large batch as alone.
+    """The error of the worst row, so that a row is as accurate in a large batch as alone.
 
-    torchdiffeq's own norm averages over the batch: many calm rows, or rows of padding, would hide
-    the error of a lively one. No gradient passes, since torchdiffeq lets the first step depend on
-    this norm: rows would get gradients from each other, and NaN where a derivative is zero.
+    torchdiffeq's norm averages over the batch: many slow rows, or rows of padding, would hide the
+    error of a fast one. No gradient passes, since torchdiffeq's first step depends on this norm:
+    rows would get gradients from each other, and NaN where a derivative is zero.
     """
     return error.square().mean(dim=1).max().sqrt()

@@ -1,4 +1,4 @@
-"""Errors of a solve: which systems failed, when, and what to change."""
+"""Errors of a solve: which systems failed, at what time, and what to change."""
 
 from collections.abc import Sequence
 
@@ -14,16 +14,16 @@ _SMALLER = "Use a smaller step, lower the learning rate, or clip the gradients."
 
 def name_systems(rows: Sequence[int], systems: Int[Tensor, " rows"] | None) -> str:
     """Name the systems of these rows in their order, or the rows where no systems were given."""
-    word = "row" if systems is None else "system"
-    numbers = list(rows) if systems is None else [int(systems[row]) for row in rows]
-    numbers = list(dict.fromkeys(numbers))
-    shown = ", ".join(str(number) for number in numbers[:_NAMED])
-    more = f" and {len(numbers) - _NAMED} more" if len(numbers) > _NAMED else ""
-    return f"{word}{'s' if len(numbers) > 1 else ''} {shown}{more}".capitalize()
+    noun = "row" if systems is None else "system"
+    ids = list(rows) if systems is None else [int(systems[row]) for row in rows]
+    ids = list(dict.fromkeys(ids))
+    shown = ", ".join(str(each) for each in ids[:_NAMED])
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"{noun}{'s' if len(ids) > 1 else ''} {shown}{more}".capitalize()
 
 
 def over_budget(method: str, needed: int, budget: int, step: float) -> SolverError:
-    """Fixed steps know their cost beforehand, so nothing has been computed yet."""
+    """The cost of fixed steps is known beforehand, so nothing has been computed yet."""
     return SolverError(
         f"Solving with {method} and step {step:g} needs {needed} evaluations of the derivative, "
         f"but the budget max_evaluations is {budget}. Raise max_evaluations to {needed}, raise "
@@ -39,7 +39,7 @@ def out_of_budget(
     slope: Float[Tensor, "rows width"],
     systems: Int[Tensor, " rows"] | None,
 ) -> SolverError:
-    """An adaptive method went on shrinking its step until the budget was gone."""
+    """An adaptive method shrank its steps until the budget was spent."""
     rows = _fastest(state, slope)
     return SolverError(
         f"{method} used its budget of {budget} evaluations (max_evaluations) and got no further "
@@ -56,7 +56,7 @@ def gave_up(
     slope: Float[Tensor, "rows width"],
     systems: Int[Tensor, " rows"] | None,
 ) -> SolverError:
-    """An adaptive method found no step small enough, or met a state that is not finite."""
+    """An adaptive method found no step small enough, or reached a state that is not finite."""
     finite = torch.isfinite(state).all(dim=1) & torch.isfinite(slope).all(dim=1)
     if not finite.all():
         rows = (~finite).nonzero()[:, 0].tolist()
@@ -80,14 +80,14 @@ def not_finite(
     systems: Int[Tensor, " rows"] | None,
     how: str,
 ) -> SolverError:
-    """Some output holds NaN or infinity; find out where it began."""
+    """Some output holds NaN or infinity; the error says where it begins."""
     bad = ~torch.isfinite(initial).all(dim=1)
     if bad.any():
         rows = bad.nonzero()[:, 0].tolist()
         return SolverError(
             f"{name_systems(rows, systems)}: the initial state is not finite, before any step was "
-            "taken. Look at what computed it (the encoder, or the data it was given); if it turned "
-            "so during training, lower the learning rate or clip the gradients."
+            "taken. Check what computed it (the encoder, or its input data); if it appeared "
+            "during training, lower the learning rate or clip the gradients."
         )
     bad = ~torch.isfinite(states).all(dim=2)
     output = int(bad.any(dim=1).nonzero()[0])
@@ -99,7 +99,7 @@ def not_finite(
 
 
 def _fastest(state: Float[Tensor, "rows width"], slope: Float[Tensor, "rows width"]) -> list[int]:
-    """Rows by how large their derivative is relative to their state: those need small steps."""
+    """Rows by the size of their derivative relative to their state, largest first."""
     tiny = torch.finfo(state.dtype).tiny
     relative = slope.norm(dim=1) / state.norm(dim=1).clamp_min(tiny)
     order: list[int] = relative.nan_to_num(torch.inf).argsort(descending=True).tolist()
@@ -107,12 +107,12 @@ def _fastest(state: Float[Tensor, "rows width"], slope: Float[Tensor, "rows widt
 
 
 def _blame(rows: list[int], systems: Int[Tensor, " rows"] | None) -> str:
-    """The few systems that change fastest. The others are not at fault, so they are not counted."""
-    seen: dict[int, int] = {}
+    """A sentence that names the few systems that change fastest: they limit the step."""
+    first_rows: dict[int, int] = {}
     for row in rows:
-        seen.setdefault(row if systems is None else int(systems[row]), row)
-        if len(seen) == _NAMED:
+        first_rows.setdefault(row if systems is None else int(systems[row]), row)
+        if len(first_rows) == _NAMED:
             break
-    named = name_systems(list(seen.values()), systems)
-    verb = "changes" if len(seen) == 1 else "change"
-    return f"{named} {verb} fastest relative to the state there."
+    named = name_systems(list(first_rows.values()), systems)
+    verb = "changes" if len(first_rows) == 1 else "change"
+    return f"{named} {verb} fastest relative to the state at that time."

@@ -1,4 +1,4 @@
-"""The intervals of a solve: output n carries every row from its own time n-1 to its own time n."""
+"""The intervals of a solve: interval n takes every row from its time n-1 to its time n."""
 
 import math
 from collections.abc import Callable
@@ -22,8 +22,8 @@ class Intervals:
     Rows share the number of steps of an interval but not its length, so objects of systems that
     were observed at different times are solved side by side and nothing is interpolated.
 
-    Lengths are worked out once, in float64 on the CPU: it is the only place where a solve with
-    fixed steps has to wait for the device.
+    Lengths are computed once, in float64 on the CPU: the only place where a solve with fixed steps
+    waits for the device.
     """
 
     begins: Float[Tensor, "outputs rows"]
@@ -41,7 +41,7 @@ class Intervals:
         times: Float[Tensor, "rows outputs"],
         systems: Int[Tensor, " rows"] | None,
     ) -> "Intervals":
-        """Check the times and take them apart."""
+        """Intervals from the start to the first time, and from each time to the next."""
         first = start.detach().to("cpu").double()
         ends = times.detach().to("cpu").double().T.contiguous()
         begins = torch.cat([first[None], ends[:-1]])
@@ -49,7 +49,7 @@ class Intervals:
         low, high = torch.aminmax(lengths, dim=1)
         shortest, longest = low.tolist(), high.tolist()
         latest = max(first.abs().max().item(), ends.abs().max().item())
-        # The minimum of lengths that hold a NaN is NaN, which this comparison turns down too.
+        # The minimum of lengths with a NaN is NaN, which fails this comparison too.
         if not (min(shortest) >= 0 and math.isfinite(sum(shortest) + sum(longest))):
             _refuse(begins, ends, systems)
         return cls(
@@ -64,11 +64,11 @@ class Intervals:
         )
 
     def steps(self, step: float) -> tuple[int, ...]:
-        """Equal steps, none longer than `step`, that each interval needs.
+        """The number of equal steps, none longer than `step`, that each interval needs.
 
-        Frames are 0.1 apart, but in float32 the difference of two times near 9.6 is off by up to
-        1e-6, and 0.1000004 must not cost two steps. The slack is what float32 loses at the latest
-        time (times in float64 have often been float32 before), and at most a hundredth of a step.
+        With frames 0.1 apart, the difference of two float32 times near 9.6 is off by up to 1e-6,
+        and 0.1000004 must not cost two steps. The slack is the rounding of float32 at the latest
+        time (times in float64 have often been float32 before), at most a hundredth of a step.
         An interval in which no row moves, such as an output at the start itself, needs no step.
         """
         slack = min(1e-2, 1e-6 + 2 * _FLOAT32 * self.latest / step)
@@ -88,9 +88,9 @@ def cross(
     z: Float[Tensor, "rows width"],
     recompute: bool,
 ) -> Float[Tensor, "rows width"]:
-    """The states after one interval, with or without keeping what happened inside it.
+    """The states after one interval, with or without storing intermediate results.
 
-    A derivative draws no random numbers, so their state need not be kept to recompute it.
+    A derivative draws no random numbers, so no random state is stored for recomputing it.
     """
     if not (recompute and torch.is_grad_enabled()):
         return interval(z)

@@ -1,4 +1,4 @@
-"""Solve dz/dt = f(t, z) from the state at the start to any later times."""
+"""Solve dz/dt = f(t, z) from an initial state to any later times."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from pgode.runtime.errors import InputError
 
 @dataclass(frozen=True)
 class Solution:
-    """States at the output times, and what they cost.
+    """States at the output times, and the cost of the solve.
 
     A solve that fails raises `SolverError`. The counts are those of the forward pass.
     """
@@ -36,11 +36,11 @@ def solve(
     config: SolverConfig,
     systems: Int[Tensor, " rows"] | None = None,
 ) -> Solution:
-    """Carry every row from its start to each of its own times.
+    """Solve every row from its start to each of its times.
 
-    Times must not decrease along a row; a row that has fewer outputs than others is padded with
-    its last time and stays where it is. `systems` gives the system of each row, for errors only.
-    Gradients reach the initial state and whatever `derivative` holds, not the times.
+    Times must not decrease along a row; a row with fewer outputs than others is padded with its
+    last time, where it stays. `systems` gives the system of each row, for errors only. Gradients
+    reach the initial state and the parameters of `derivative`, not the times.
     """
     method = find_method(config.method)
     _check_shapes(initial, start, times, systems)
@@ -83,7 +83,7 @@ def _check_shapes(
     if not (start.is_floating_point() and times.is_floating_point()):
         raise InputError(
             f"start is {start.dtype} and times is {times.dtype}; times are floating-point numbers "
-            "in model time (one frame is 0.1), not frame numbers."
+            "in model time, not frame numbers."
         )
     if systems is not None and systems.shape != (rows,):
         raise InputError(

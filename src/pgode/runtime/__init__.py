@@ -1,1 +1,1 @@
-"""What everything stands on: files, locks, signals, processes, settings, errors."""
+"""The foundation of all rooms: files, locks, signals, processes, settings, errors."""

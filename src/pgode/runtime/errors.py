@@ -10,8 +10,8 @@ class InputError(PgodeError, ValueError):
 
 
 class SolverError(PgodeError, RuntimeError):
-    """An ODE solve was stopped: its budget ran out, or its state stopped being finite."""
+    """An ODE solve failed: its budget ran out, or its state is not finite any more."""
 
 
 class TrainingError(PgodeError, RuntimeError):
-    """Training cannot go on, for instance because its loss stopped being finite."""
+    """Training cannot continue, for instance because its loss is not finite any more."""

@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old content or the new, never a half of either."""
+"""Writing files so that a reader sees the old content or the new, never a mixture."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the target's folder; on success flush it and rename it to `path`.
 
     Works for a file or a folder (zarr). On an error the temporary is removed and `path` is
-    as it was before.
+    unchanged.
     """
     path = Path(path)
     writable_folder(path)
@@ -32,7 +32,7 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         if temporary.is_dir():
-            # A folder cannot take the place of a full one: the old one steps aside, whole.
+            # A folder cannot replace one that is not empty, so the old one is renamed first.
             if path.exists():
                 path.rename(old)
         else:
@@ -41,7 +41,7 @@ def replacing(path: Path) -> Iterator[Path]:
                 os.fsync(written.fileno())
         temporary.replace(path)
     except OSError as error:
-        if error.errno is None:  # Not from the file system: whoever raised it explains it better.
+        if error.errno is None:  # Not from the file system: its own message explains it better.
             raise
         raise _unwritable(path, error) from None
     finally:
@@ -54,17 +54,17 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def writable_folder(path: Path) -> None:
-    """Check, before any long work starts, that `path` can be written; nothing is made yet."""
+    """Check, before any long work starts, that `path` can be written; nothing is created."""
     try:
-        there = next(folder for folder in path.absolute().parents if folder.exists())
-        with tempfile.TemporaryFile(dir=there):
+        existing = next(folder for folder in path.absolute().parents if folder.exists())
+        with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
         raise _unwritable(path, error) from None
 
 
 def writable_file(path: Path) -> None:
-    """The same for a file: a folder of its name would be in the way."""
+    """The same for a file, which cannot replace a folder of that name."""
     if path.is_dir():
         raise InputError(
             f"cannot write {path}: a folder of that name is in the way. Expected the name of a "
@@ -80,7 +80,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Replace the file at `path` with `content` as indented JSON; NaN is refused: it is no JSON."""
+    """Replace the file at `path` with `content` as indented JSON; NaN, which is not JSON, fails."""
     write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
 
 

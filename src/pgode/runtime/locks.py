@@ -1,4 +1,4 @@
-"""One process at a time, where several share a folder."""
+"""Locks between processes that share a folder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +9,9 @@ from pgode.runtime.errors import InputError
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Only one process at a time is inside the block for this path; others wait.
+    """Let one process at a time into the block for this path; others wait.
 
-    The lock goes with the process that holds it, however that ends. Where the system has no such
+    The lock ends with the process that holds it, even if that is killed. On systems without such
     locks (Windows) nobody waits: two grids must not share a folder there.
     """
     try:
@@ -27,7 +27,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def only_one(path: Path, busy: str) -> Iterator[None]:
-    """The same for who should not wait: if another process is inside, the error says `busy`."""
+    """The same without waiting: if another process is inside, the error begins with `busy`."""
     try:
         import fcntl
     except ImportError:

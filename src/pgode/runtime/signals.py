@@ -1,4 +1,4 @@
-"""Turning an interrupt into a request that the loop answers after its current step."""
+"""Turning an interrupt into a request that a loop honours after its current step."""
 
 import signal
 import threading
@@ -8,7 +8,7 @@ from types import FrameType
 
 
 class StopRequest:
-    """Becomes true when the process is asked to stop. A second interrupt stops at once."""
+    """True once the process is asked to stop. A second interrupt stops at once."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
@@ -17,7 +17,7 @@ class StopRequest:
         return self.signal is not None
 
     def receive(self, number: int, frame: FrameType | None) -> None:
-        """Note the signal; the work in hand is finished and saved first."""
+        """Remember the signal; the current step is finished and saved first."""
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number

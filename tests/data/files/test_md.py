@@ -1,4 +1,4 @@
-"""A user's own simulation: read, cut, split, made whole; and written back for other tools."""
+"""Molecular dynamics: read, cut, split, made whole; and exported for other tools."""
 
 import json
 import sys
@@ -30,7 +30,7 @@ def read(path: Path, preparation: Preparation = RAW, **options) -> Trajectories:
 
 
 def expected(first: int, frames: int = 6, stride: int = 1, seed: int = 0) -> np.ndarray:
-    """What a system that starts at a frame should hold: (object, time, 3)."""
+    """The expected states (object, time, 3) of a system that starts at a frame."""
     moves = made.motion(200, seed)[first : first + frames * stride : stride, : made.PEPTIDE]
     mass = [atom.element.mass for atom in made.topology().atoms][: made.PEPTIDE]
     return aligned(moves[None], np.array(mass), "raw")[0].swapaxes(0, 1)
@@ -263,7 +263,7 @@ def broken_options() -> list[tuple[dict, str]]:
         ({"selection": "resname XXX"}, '"resname XXX" matches none of the 42 atoms.*ALA, HOH'),
         ({"selection": "name CA and"}, '"name CA and" does not select atoms.*Correct --select'),
         ({"selection": ""}, "does not select"),
-        ({"frames_per_system": 9}, "40 frames to use, which are 4 systems of 9.*45.*--frames 8"),
+        ({"frames_per_system": 9}, "40 usable frames, which make 4 systems of 9.*45.*--frames 8"),
         ({"frames_per_system": 1}, "a system has 1 frames"),
         ({"stride": 0}, "the stride is 0"),
         ({"frame_time": -1.0}, "between frames is -1.0 ps"),

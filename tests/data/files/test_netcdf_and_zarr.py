@@ -1,4 +1,4 @@
-"""Files give back what was written, open without pgode, and are never found half-written."""
+"""Files return what was written, open without pgode, and are never half-written."""
 
 import json
 import shutil
@@ -208,7 +208,7 @@ def test_a_missing_zarr_chunk_is_noticed_though_zarr_reads_it_as_a_constant(tmp_
     path = tmp_path / "data.zarr"
     files.write(uneven(), path)
     (path / "parameters" / "0.0").unlink()
-    with pytest.raises(InputError, match=r"data\.zarr.*pieces of parameters are missing"):
+    with pytest.raises(InputError, match=r"data\.zarr.*chunks of parameters are missing"):
         files.read(path)
 
 

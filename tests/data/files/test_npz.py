@@ -131,5 +131,5 @@ def test_truncated_and_changed_archives_are_refused(tmp_path):
 def test_a_single_array_under_the_wrong_ending_is_refused(tmp_path):
     with (tmp_path / "a.npz").open("wb") as file:
         np.save(file, np.zeros(3))
-    with pytest.raises(InputError, match="one array, not an archive"):
+    with pytest.raises(InputError, match="a single array, not an archive"):
         files.read(tmp_path / "a.npz")

@@ -11,7 +11,7 @@ from pgode.data.simulate.system import draw
 
 
 def total_force(law, couplings, q, dt):
-    """Forces as one would write them first: all ordered pairs, diagonal zeroed, then clipped."""
+    """Forces in plain numpy: all ordered pairs, diagonal zeroed, then clipped."""
     difference = q[:, None] - q[None]
     if law == COULOMB:
         distance = np.sqrt((difference**2).sum(-1))
@@ -23,7 +23,7 @@ def total_force(law, couplings, q, dt):
 
 
 def plain(law, q, v, couplings, wall, frames, sample_every, dt, integrator):
-    """One system, step by step, in the words of the published scheme (or of velocity-Verlet)."""
+    """One system, step by step, by the published scheme (or velocity-Verlet)."""
     q, v = q.copy(), v.copy()
     record = [np.concatenate([q, v], -1)]
     if integrator == "published":

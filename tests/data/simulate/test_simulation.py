@@ -1,4 +1,4 @@
-"""`simulate`: what it makes, that it makes it again, and what it refuses."""
+"""`simulate`: its output, its reproducibility, and the input it refuses."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Read and write trajectories; the ending of the path says in which format."""
+"""Read and write trajectories; the ending of the path selects the format."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,16 +39,16 @@ def read(path: str | Path) -> Trajectories:
         )
     folder = reader is zarr.read
     if path.is_dir() != folder:
-        found, expected = ("file", "folder") if folder else ("folder", "file")
+        actual, expected = ("file", "folder") if folder else ("folder", "file")
         raise InputError(
-            f"cannot read {path}: it is a {found}. Expected a {expected}, which is what "
-            f"{path.suffix} data is. Check the path."
+            f"cannot read {path}: it is a {actual}. Expected a {expected}, as {path.suffix} data "
+            f"is. Check the path."
         )
     return reader(path)
 
 
 def write(trajectories: Trajectories, path: str | Path) -> None:
-    """Write to NetCDF (.nc) or zarr (.zarr); a reader sees the old content or the new, no half."""
+    """Write NetCDF (.nc) or zarr (.zarr); a reader sees the old content or the new, no mixture."""
     check_output(path)
     WRITERS[Path(path).suffix.lower()](trajectories, Path(path))
 
@@ -69,8 +69,8 @@ def check_output(path: str | Path) -> None:
         )
     folder = writer is zarr.write
     if path.exists() and path.is_dir() != folder:
-        found = "file" if folder else "folder"
+        existing = "file" if folder else "folder"
         raise InputError(
-            f"cannot write {path}: a {found} of that name is in the way. Expected a free path, or "
-            f"{path.suffix} data to replace. Remove it or choose another output path."
+            f"cannot write {path}: a {existing} of that name is in the way. Expected a free path, "
+            f"or {path.suffix} data to replace. Remove it or choose another output path."
         )

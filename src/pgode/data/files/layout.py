@@ -1,4 +1,4 @@
-"""What NetCDF and zarr have in common: what is stored, how it is cut up, what damage is called."""
+"""Shared by NetCDF and zarr: the stored variables, their chunks, the error for damaged files."""
 
 from pathlib import Path
 
@@ -11,13 +11,13 @@ CHUNK_BYTES = 2**20
 
 
 def stored(trajectories: Trajectories) -> xr.Dataset:
-    """The dataset a file holds: a mask that says nothing is left out."""
+    """The dataset a file holds; the mask is left out where everything was observed."""
     dataset = trajectories.dataset
     return dataset.drop_vars("observed") if trajectories.observed.all() else dataset
 
 
 def chunks(variable: xr.Variable) -> tuple[int, ...]:
-    """About a megabyte of whole first-dimension rows, so that one system is read in one piece."""
+    """Chunks of about a megabyte of whole rows, so that one system is read in one piece."""
     if not variable.shape:
         return ()
     row = max(1, variable.nbytes // max(1, variable.shape[0]))
@@ -28,9 +28,9 @@ def chunks(variable: xr.Variable) -> tuple[int, ...]:
 
 
 def damaged(path: Path, reason: object) -> InputError:
-    """The error for a file that is not what its ending says, or no longer."""
+    """The error for a file that is damaged or not of the format of its ending."""
     text = " ".join(str(reason).split()) or type(reason).__name__
     return InputError(
-        f"cannot read {path}: it is damaged, incomplete, or no {path.suffix} data ({text}). "
+        f"cannot read {path}: it is damaged, incomplete, or not {path.suffix} data ({text}). "
         f"Expected data written by pgode.data.files.write. Write or copy it again."
     )

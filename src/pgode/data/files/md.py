@@ -1,8 +1,8 @@
-"""A user's own molecular dynamics: from trajectory and topology files, and back to them.
+"""Importing molecular dynamics from trajectory and topology files.
 
-A trajectory is cut into systems of consecutive frames. Neighbouring frames are alike, so splits
-are blocks in time with at least one system left out between them: systems drawn at random would
-have test data that touches what was trained on.
+A trajectory is cut into systems of consecutive frames. Neighbouring frames are similar, so splits
+are blocks in time with at least one system left out between them: with systems drawn at random,
+test data would be adjacent to training data.
 """
 
 import tempfile
@@ -21,20 +21,20 @@ from pgode.data.files.md_files import (
     read_topology,
     selected,
 )
-from pgode.data.files.periodic import whole
+from pgode.data.files.periodic import without_jumps
 from pgode.data.molecules import Molecule, Preparation, prepare
 from pgode.data.splits import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
 FRAMES = 48
-"""Frames of a system."""
+"""Frames per system."""
 SHARES = (0.7, 0.15, 0.15)
-"""Of the systems of a file, how many are for training, validation and test."""
+"""Shares of the systems of a file for training, validation and test."""
 BLOCKS = SPLITS[:3]
-"""Splits that a simulation is cut into; nothing in it is out of distribution."""
+"""Splits of a simulation: no part of it is out of distribution."""
 WITH_TIMES = (".xtc", ".trr", ".nc", ".ncdf", ".netcdf", ".h5", ".hdf5", ".gro")
-"""Formats that say when a frame was taken; for others mdtraj counts frames."""
+"""Formats that store the time of each frame; for others mdtraj counts frames."""
 CARBON = 12.011
 
 
@@ -52,9 +52,8 @@ def read(
     """Read one simulation, or several of the same molecule, as systems in nm and ps.
 
     `selection` is an expression of mdtraj; without it the protein is kept. Every `stride`-th
-    frame is used. `frame_time` (ps between the frames of the files) takes the place of the
-    files' own times. `splits` are the shares for training, validation and test; a share may
-    be 0.
+    frame is used. `frame_time` (ps between the frames of the files) replaces the times in the
+    files. `splits` are the shares for training, validation and test; a share may be 0.
     """
     paths = [Path(path) for path in trajectories]
     _check_options(paths, stride, frames_per_system, frame_time, splits)
@@ -63,7 +62,7 @@ def read(
     atoms = read_topology(topology)
     kept, expression = selected(atoms, selection, topology)
 
-    positions, times, words, about = [], [], [], []
+    positions, times, split, about = [], [], [], []
     spans: dict[Path, tuple[float, float]] = {}
     for path in paths:
         frames = read_frames(path, atoms, kept, stride, topology)
@@ -71,12 +70,12 @@ def read(
         if path.name.lower().endswith(WITH_TIMES) and len(frames) > 1:
             spans[path] = (float(frames.time[0]), float(frames.time[-1]))
             _refuse_parts(spans, path, float(np.median(np.diff(frames.time))), splits)
-        first, split = _blocks(path, len(clock), frames_per_system, splits)
-        moves, boxed = whole(frames)
+        first, blocks = _blocks(path, len(clock), frames_per_system, splits)
+        unwrapped, boxed = without_jumps(frames)
         rows = first[:, None] + np.arange(frames_per_system)
-        positions.append(moves[rows])
+        positions.append(unwrapped[rows])
         times.append(clock[rows] - clock[first, None])
-        words += split
+        split += blocks
         about.append(
             {"name": path.name, "frames": len(clock), "systems": len(first), "made_whole": boxed}
         )
@@ -93,7 +92,7 @@ def read(
             "frames_per_system": frames_per_system,
             "splits": [float(share) for share in splits],
         },
-        split=words,
+        split=split,
         title=f"Molecular dynamics of {topology.stem}",
         generator="pgode import md",
         generator_version="1",
@@ -109,12 +108,12 @@ def _check_options(
     splits: Sequence[float],
 ) -> None:
     if not paths:
-        raise InputError("there is no trajectory to read. Expected at least one. Name its file.")
+        raise InputError("there is no trajectory to read. Expected at least one. Give its path.")
     for path in paths:
         if [other.resolve() for other in paths].count(path.resolve()) > 1:
             raise InputError(
-                f"the trajectory {path} is given twice. Expected each file once: what is trained "
-                f"on would be tested on. Leave one out."
+                f"the trajectory {path} is given twice. Expected each file once: the model would "
+                f"be tested on its training data. Leave one out."
             )
     if stride < 1 or frames < 2:
         raise InputError(
@@ -138,9 +137,9 @@ def _check_options(
 def _refuse_parts(
     spans: dict[Path, tuple[float, float]], path: Path, step: float, splits: Sequence[float]
 ) -> None:
-    """Refuse files of which one goes on where another ends: their splits would touch.
+    """Refuse a file that continues another one: their splits would be adjacent.
 
-    A file that starts at 0 is a run of its own, whatever the others did.
+    A file that starts at time 0 counts as a separate run.
     """
     if sum(share > 0 for share in splits) < 2:
         return
@@ -152,25 +151,25 @@ def _refuse_parts(
             one, two = (other, path) if after else (path, other)
             raise InputError(
                 f"{two} goes on where {one} ends, so they are parts of one run. Expected whole "
-                f"runs: each file is split for itself, and frames that were trained on would be "
-                f"beside frames of the test. Join them first, with your MD program's tool."
+                f"runs: each file is split separately, and training frames would be adjacent to "
+                f"test frames. Join them first, with the tool of your MD program."
             )
 
 
 def _clock(
-    path: Path, found: Any, stride: int, frame_time: float | None
+    path: Path, stored: Any, stride: int, frame_time: float | None
 ) -> Float[np.ndarray, " time"]:
     """Times (ps) of the frames that were read."""
-    count = np.arange(len(found))
+    count = np.arange(len(stored))
     if frame_time is not None:
         return np.asarray(count * (frame_time * stride))
     if not path.name.lower().endswith(WITH_TIMES):
         raise InputError(
             f"{path} does not say when its frames were taken: mdtraj finds no times in "
-            f"{path.suffix} files. Expected the time between two of its frames. Give it in ps, for "
+            f"{path.suffix} files. Expected the time between two frames. Give it in ps, for "
             f"instance --frame-time 0.2."
         )
-    times = np.asarray(found, dtype=np.float64)
+    times = np.asarray(stored, dtype=np.float64)
     for frame in np.flatnonzero(np.diff(times) <= 0)[:1]:
         raise InputError(
             f"{path} goes back in time: frame {(frame + 1) * stride} is at "
@@ -178,8 +177,8 @@ def _clock(
             f"increasing times. Remove repeated frames, or, if only the times are wrong, give "
             f"--frame-time in ps."
         )
-    # Files keep times in single precision. What is evenly spaced but for that is made so:
-    # after a long run a step of 0.2 ps would otherwise be 0.195 here and 0.203 there.
+    # Files store times in single precision. Times that are even up to rounding are made even: after
+    # a long run a step of 0.2 ps would otherwise vary between 0.195 and 0.203.
     step = float(f"{(times[-1] - times[0]) / max(1, len(times) - 1):.6g}")
     rounding = 2 * float(np.spacing(np.float32(np.abs(times).max()))) + 1e-6 * count * step
     even = np.abs(times - times[0] - count * step) <= rounding
@@ -190,18 +189,18 @@ def _blocks(
     path: Path, frames: int, length: int, splits: Sequence[float]
 ) -> tuple[Int[np.ndarray, " system"], list[str]]:
     """First frame and split of each system of a file; a system between two blocks is left out."""
-    used = [(word, share) for word, share in zip(BLOCKS, splits, strict=True) if share]
+    used = [(name, share) for name, share in zip(BLOCKS, splits, strict=True) if share]
     systems, gaps = frames // length, len(used) - 1
     needed = len(used) + gaps
     if systems < needed:
-        names = ", ".join(word for word, _ in used)
+        names = ", ".join(name for name, _ in used)
         shorter = frames // needed
         advice = f"--frames {shorter}" if shorter > 1 else "a smaller --stride"
         raise InputError(
-            f"{path} has {frames} frames to use, which are {systems} systems of {length}. Expected "
-            f"at least {needed} systems ({needed * length} frames): one for each of {names}, and "
-            f"one left out between each two. Give a longer trajectory, {advice}, or fewer splits, "
-            f"such as --splits 1,0,0."
+            f"{path} has {frames} usable frames, which make {systems} systems of {length}. "
+            f"Expected at least {needed} systems ({needed * length} frames): one for each of "
+            f"{names}, and one left out between two splits. Give a longer trajectory, {advice}, or "
+            f"fewer splits, such as --splits 1,0,0."
         )
     bounds = np.round(np.cumsum([share for _, share in used]) * (systems - gaps))
     sizes = np.diff(bounds, prepend=0).astype(int)
@@ -210,14 +209,14 @@ def _blocks(
         sizes[sizes.argmax()] -= 1
     starts = np.cumsum(np.concatenate([[0], sizes[:-1] + 1]))
     chosen = np.concatenate([start + np.arange(n) for start, n in zip(starts, sizes, strict=True)])
-    return chosen * length, np.repeat([word for word, _ in used], sizes).tolist()
+    return chosen * length, np.repeat([name for name, _ in used], sizes).tolist()
 
 
 def _molecule(topology: Any, positions: Float[np.ndarray, "atom 3"]) -> Molecule:
-    """The kept atoms, with the first frame's positions in their PDB text."""
+    """The kept atoms, with the positions of the first frame in their PDB text."""
     atoms = list(topology.atoms)
     symbols = [atom.element.symbol if atom.element is not None else "" for atom in atoms]
-    # Masses only say where the centre is, so a bead of unknown element may count like a carbon.
+    # Masses only define the centre, so a bead of unknown element may count as a carbon.
     mass = [CARBON if atom.element is None else float(atom.element.mass) for atom in atoms]
     hydrogen: Bool[np.ndarray, " atom"] = np.isin(symbols, ("H", "D"))
     alpha = [

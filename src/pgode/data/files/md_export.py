@@ -1,4 +1,4 @@
-"""Forecasts and data back into trajectory files of molecular dynamics."""
+"""Exporting forecasts and data to trajectory files of molecular dynamics."""
 
 import tempfile
 from pathlib import Path
@@ -15,7 +15,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, writable_file
 
 ENDINGS = (".dcd", ".xtc", ".trr", ".pdb", ".nc", ".netcdf", ".gro", ".xyz")
-"""Formats written; .nc and .netcdf are Amber's."""
+"""Formats that can be written; .nc and .netcdf are those of Amber."""
 
 
 def write(
@@ -28,12 +28,12 @@ def write(
     selection: str | None = None,
     source: str = "the given data",
 ) -> int:
-    """Write positions as a trajectory, whose format the ending of `output` says.
+    """Write positions as a trajectory; the ending of `output` selects the format.
 
     `data` is the dataset of a forecast (its mean is written, or one of its samples) or of
-    trajectories. All systems follow one another unless one is chosen. Without a `topology` the
-    data's own is used; one with more atoms is narrowed to those of the data (`selection`, or as
-    `read` would choose). Returns the number of frames written.
+    trajectories. All systems are written one after another unless one is chosen. Without a
+    `topology` that of the data is used; one with more atoms is reduced to those of the data
+    (`selection`, or the default of `md.read`). Returns the number of frames written.
     """
     check_output(output)
     states = _states(data, sample, source)
@@ -42,7 +42,7 @@ def write(
     library = mdtraj()
     trajectory = library.Trajectory(positions.astype(np.float32), atoms, time=times)
     with replacing(output) as temporary:
-        # mdtraj takes the format from the ending, which the temporary's name does not have.
+        # mdtraj takes the format from the ending, which the temporary name lacks.
         named = temporary.with_name(temporary.name + output.suffix.lower())
         try:
             with quiet():
@@ -90,11 +90,11 @@ def _states(data: xr.Dataset, sample: int | None, source: str) -> xr.DataArray:
     """Mean, sample or observed values."""
     if sample is None:
         return data["mean"] if "mean" in data else data["states"]
-    there = data.sizes["sample"] if "samples" in data else 0
-    if not 0 <= sample < there:
-        have = f"those from 0 to {there - 1}" if there else "none"
+    count = data.sizes["sample"] if "samples" in data else 0
+    if not 0 <= sample < count:
+        existing = f"those from 0 to {count - 1}" if count else "none"
         raise InputError(
-            f"{source} has no sample {sample}: it has {have}. Expected a sample that is there. "
+            f"{source} has no sample {sample}: it has {existing}. Expected an existing sample. "
             f"Correct --sample, leave it out for the mean, or forecast with --samples."
         )
     return data["samples"].isel(sample=sample)
@@ -104,13 +104,12 @@ def _frames(
     data: xr.Dataset, states: xr.DataArray, system: int | None, source: str
 ) -> tuple[Float[np.ndarray, "time object 3"], Float[np.ndarray, " time"]]:
     """The frames of the chosen systems, one after the other, and their times."""
-    places = np.flatnonzero(data["feature_role"].values == "position")
-    units = {str(unit) for unit in data["feature_units"].values[places]}
-    if len(places) != 3 or units != {"nm"}:
+    axes = np.flatnonzero(data["feature_role"].values == "position")
+    units = {str(unit) for unit in data["feature_units"].values[axes]}
+    if len(axes) != 3 or units != {"nm"}:
         raise InputError(
-            f"{source} has {len(places)} positions in units of {', '.join(sorted(units)) or '-'}. "
-            f"Expected three in nm: only molecules are written for molecular dynamics. Give data "
-            f"of a molecule."
+            f"{source} has {len(axes)} positions in units of {', '.join(sorted(units)) or '-'}. "
+            f"Expected three in nm: only molecules can be exported. Give data of a molecule."
         )
     count = data.sizes["system"]
     if system is not None and not 0 <= system < count:
@@ -121,16 +120,16 @@ def _frames(
     parts, times = [], []
     for k in range(count) if system is None else (system,):
         clock = data["times"].values[k]
-        there = np.isfinite(clock)
-        moves = states.values[k][:, there][..., places].swapaxes(0, 1)
-        for frame, atom, _ in np.argwhere(~np.isfinite(moves))[:1]:
+        known = np.isfinite(clock)
+        frames = states.values[k][:, known][..., axes].swapaxes(0, 1)
+        for frame, atom, _ in np.argwhere(~np.isfinite(frames))[:1]:
             raise InputError(
                 f"system {k} of {source} has no position of object {atom} at time "
-                f"{clock[there][frame]:g}. Expected one for every atom: trajectory files cannot "
+                f"{clock[known][frame]:g}. Expected one for every atom: trajectory files cannot "
                 f"leave one out. Choose another system with --system."
             )
-        parts.append(moves)
-        times.append(clock[there])
+        parts.append(frames)
+        times.append(clock[known])
     return np.concatenate(parts), np.concatenate(times)
 
 
@@ -143,16 +142,15 @@ def _atoms(
         if own is None:
             raise InputError(
                 f"{source} does not say which atoms its {objects} objects are. Expected a "
-                f"topology. Name its file:  --topology top.pdb"
+                f"topology. Give its file:  --topology top.pdb"
             )
         return own
-    found = read_topology(topology)
-    atoms = _narrowed(found, objects, selection, topology, source)
+    atoms = _narrowed(read_topology(topology), objects, selection, topology, source)
     if own is not None:
-        for k, (here, there) in enumerate(zip(own.atoms, atoms.atoms, strict=True)):
-            if here.element is not there.element:
+        for k, (ours, theirs) in enumerate(zip(own.atoms, atoms.atoms, strict=True)):
+            if ours.element is not theirs.element:
                 raise InputError(
-                    f"atom {k} is {here} in {source} but {there} in {topology}. Expected the same "
+                    f"atom {k} is {ours} in {source} but {theirs} in {topology}. Expected the same "
                     f"atoms in the same order. Give the topology that the data was made with, or "
                     f"leave --topology out to use the data's own."
                 )
@@ -168,12 +166,12 @@ def _own_topology(data: xr.Dataset) -> Any:
         return read_topology(path)
 
 
-def _narrowed(found: Any, objects: int, selection: str | None, topology: Path, source: str) -> Any:
-    """The part of a topology with as many atoms as the data: all, or as `read` would choose."""
-    if selection is None and found.n_atoms == objects:
-        return found
-    kept, expression = selected(found, selection, topology)
-    part = found.subset(kept)
+def _narrowed(atoms: Any, objects: int, selection: str | None, topology: Path, source: str) -> Any:
+    """The part of a topology with as many atoms as the data: all, or the default of `md.read`."""
+    if selection is None and atoms.n_atoms == objects:
+        return atoms
+    kept, expression = selected(atoms, selection, topology)
+    part = atoms.subset(kept)
     heavy = [atom.index for atom in part.atoms if atom.element is None or atom.element.number > 1]
     alpha = part.select("name CA and not element Ca")
     counts = []
@@ -182,7 +180,7 @@ def _narrowed(found: Any, objects: int, selection: str | None, topology: Path, s
             return part.subset(index)
         counts.append(f"{len(index)} ({choice})")
     raise InputError(
-        f"{source} has {objects} atoms, but {topology} has {found.n_atoms}, of which "
+        f"{source} has {objects} atoms, but {topology} has {atoms.n_atoms}, of which "
         f'"{expression}" keeps {", ".join(counts)}. Expected the topology that the data was made '
         f"with. Give that one, choose its atoms with --select, or leave --topology out if the "
         f"data carries its own."

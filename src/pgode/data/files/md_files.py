@@ -1,7 +1,7 @@
 """Files of molecular dynamics through mdtraj: topologies, choices of atoms, frames.
 
-mdtraj is optional (`pip install "pgode[md]"`) and slow to import, so nothing here imports it before
-it is needed. Its objects carry no types: they are `Any` here.
+mdtraj is optional (`pip install "pgode[md]"`) and slow to import, so it is imported only when
+needed. Its objects have no types: they are `Any` here.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ from jaxtyping import Int
 from pgode.runtime.errors import InputError
 
 DEFAULT_SELECTIONS = ("protein", "not water")
-"""Tried in this order where the user names no atoms."""
+"""Tried in this order where the user selects no atoms."""
 CHUNK = 100
-"""Frames read at once: all atoms, water too, are in memory for this many frames only."""
+"""Frames read at once: all atoms, including water, are in memory for this many frames only."""
 
 
 def mdtraj() -> Any:
-    """The library, or an error that says how to get it."""
+    """The library, or an error that says how to install it."""
     try:
         import mdtraj as library
     except ImportError as error:
@@ -39,10 +39,10 @@ def mdtraj() -> Any:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """No warnings of mdtraj: unlikely boxes, a slower NetCDF library and the like.
+    """Suppress warnings of mdtraj: unlikely boxes, a slower NetCDF library and the like.
 
-    What matters of them is checked here and said in the data's settings or in an error. When
-    it fails it leaves its file open, held by the frames of the failed calls: they are cleared.
+    What matters is checked here and reported in the data's settings or in an error. When mdtraj
+    fails, the stack frames of the failed calls keep its file open, so they are cleared.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -55,9 +55,9 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """Nothing that C code of mdtraj prints, about every DCD header for instance, reaches the user.
+    """Suppress what the C code of mdtraj prints, for instance about every DCD header.
 
-    It holds for the whole process, so it is for commands, not for the library.
+    This affects the whole process, so it is for commands, not for the library.
     """
     if os.name != "posix":
         yield
@@ -73,32 +73,32 @@ def silenced() -> Iterator[None]:
         try:
             yield
         finally:
-            library.fflush(None)  # C keeps lines back: they would appear later
+            library.fflush(None)  # Lines that C still buffers would appear later.
             for number, copy in kept.items():
                 os.dup2(copy, number)
                 os.close(copy)
 
 
 def read_topology(path: Path) -> Any:
-    """The atoms, residues and bonds that a topology file names."""
-    _check_there(path, "a topology: a PDB, GRO, mmCIF, PRMTOP or PSF file")
+    """The atoms, residues and bonds of a topology file."""
+    _check_exists(path, "a topology: a PDB, GRO, mmCIF, PRMTOP or PSF file")
     library = mdtraj()
     try:
         with quiet():
-            found = library.load_topology(str(path))
-    # Each reader reports damage in whatever it was doing when it met it: no one type.
+            topology = library.load_topology(str(path))
+    # Readers report damage by errors of many types.
     except Exception as error:
         raise InputError(
             f"cannot read the topology {path}: it is damaged, or of a kind that mdtraj does not "
             f"read ({_reason(error)}). Expected a PDB, GRO, mmCIF, PRMTOP or PSF file. Give the "
             f"topology that the simulation was started from."
         ) from None
-    if not found.n_atoms:
+    if not topology.n_atoms:
         raise InputError(
             f"the topology {path} has no atoms. Expected those of the trajectory, in its order. "
             f"Give the topology that the simulation was started from."
         )
-    return found
+    return topology
 
 
 def selected(
@@ -106,7 +106,7 @@ def selected(
 ) -> tuple[Int[np.ndarray, " kept"], str]:
     """Indices of the chosen atoms, and the expression that chose them.
 
-    Without one the protein is kept or, where there is none, all that is not water.
+    Without an expression the protein is kept or, if there is none, everything but water.
     """
     if selection is not None:
         return _matching(topology, selection, path), selection
@@ -148,9 +148,9 @@ def read_frames(
     parts = []
     try:
         with quiet():
-            # mdtraj is asked for all atoms of every frame, and what is not wanted is left out
-            # here: given both a stride and atoms, its TRR reader writes past its memory
-            # (1.11.1), and with atoms alone it does not see that a topology is another's.
+            # mdtraj reads all atoms of every frame, and what is not wanted is left out here: given
+            # both a stride and atoms, its TRR reader writes past its memory (1.11.1), and with
+            # atoms alone it does not notice a topology that does not fit.
             seen = 0
             for chunk in library.iterload(str(path), chunk=CHUNK, top=topology):
                 _check_atoms(path, chunk.n_atoms, topology, topology_path)
@@ -160,24 +160,24 @@ def read_frames(
                     parts.append(chunk[first::stride].atom_slice(kept))
             if not parts:
                 raise _damaged(path, "it has no frames")
-            whole = parts[0] if len(parts) == 1 else library.join(parts, check_topology=False)
+            frames = parts[0] if len(parts) == 1 else library.join(parts, check_topology=False)
     except InputError:
         raise
     except Exception as error:
         if "xyz must be shape" in str(error):
             _check_atoms(path, _atoms_in(path), topology, topology_path)
         raise _damaged(path, _reason(error)) from None
-    _check_dcd_length(path, len(whole), stride)
-    _check_finite(path, whole, stride)
-    return whole
+    _check_dcd_length(path, len(frames), stride)
+    _check_finite(path, frames, stride)
+    return frames
 
 
 def check_trajectory(path: Path) -> None:
-    """Refuse a trajectory that is not there or of no known kind, before any long work."""
+    """Refuse a trajectory that is missing or of unknown format, before any long work."""
     mdtraj()
     from mdtraj.formats.registry import FormatRegistry
 
-    _check_there(path, "a trajectory of molecular dynamics")
+    _check_exists(path, "a trajectory of molecular dynamics")
     if not path.name.lower().endswith(tuple(FormatRegistry.loaders)):
         raise InputError(
             f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. Expected a "
@@ -186,15 +186,15 @@ def check_trajectory(path: Path) -> None:
         )
 
 
-def _check_there(path: Path, expected: str) -> None:
+def _check_exists(path: Path, expected: str) -> None:
     if not path.is_file():
-        found = "it is a folder" if path.is_dir() else "there is no such file"
-        raise InputError(f"cannot read {path}: {found}. Expected {expected}. Check the path.")
+        problem = "it is a folder" if path.is_dir() else "there is no such file"
+        raise InputError(f"cannot read {path}: {problem}. Expected {expected}. Check the path.")
 
 
-def _check_atoms(path: Path, found: int | None, topology: Any, topology_path: Path) -> None:
-    if found != topology.n_atoms:
-        number = "another number of" if found is None else str(found)
+def _check_atoms(path: Path, atoms: int | None, topology: Any, topology_path: Path) -> None:
+    if atoms != topology.n_atoms:
+        number = "another number of" if atoms is None else str(atoms)
         raise InputError(
             f"{path} has {number} atoms, but the topology {topology_path} has {topology.n_atoms}. "
             f"Expected the same atoms in the same order. Give the topology that the trajectory "
@@ -203,7 +203,7 @@ def _check_atoms(path: Path, found: int | None, topology: Any, topology_path: Pa
 
 
 def _atoms_in(path: Path) -> int | None:
-    """The number of atoms of a trajectory that does not fit its topology, if it can be said."""
+    """The number of atoms of a trajectory that does not fit its topology, if it can be read."""
     with suppress(Exception), quiet(), mdtraj().open(str(path)) as file:
         content = file.read(n_frames=1)
         xyz = content[0] if isinstance(content, tuple) else content
@@ -211,8 +211,8 @@ def _atoms_in(path: Path) -> int | None:
     return None
 
 
-def _check_dcd_length(path: Path, found: int, stride: int) -> None:
-    """Refuse a DCD file shorter than its header says: mdtraj reads what there is of it."""
+def _check_dcd_length(path: Path, frames: int, stride: int) -> None:
+    """Refuse a DCD file shorter than its header says: mdtraj reads the rest without an error."""
     if path.suffix.lower() != ".dcd":
         return
     with path.open("rb") as file:
@@ -221,8 +221,8 @@ def _check_dcd_length(path: Path, found: int, stride: int) -> None:
     start = header.find(b"CORD") + 4
     order: Literal["little", "big"] = "little" if header[:1] == b"T" else "big"
     claimed = int.from_bytes(header[start : start + 4], order) if start > 3 else 0
-    if -(-claimed // stride) > found:
-        raise _damaged(path, f"its header claims {claimed} frames, more than are there")
+    if -(-claimed // stride) > frames:
+        raise _damaged(path, f"its header claims {claimed} frames, more than it has")
 
 
 def _check_finite(path: Path, frames: Any, stride: int) -> None:
@@ -230,14 +230,14 @@ def _check_finite(path: Path, frames: Any, stride: int) -> None:
         raise InputError(
             f"{path} has no finite position of the atom {frames.topology.atom(int(atom))} in frame "
             f"{int(frame) * stride}. Expected finite positions: the simulation may have failed "
-            f"there. Cut the trajectory before that frame."
+            f"at that point. Cut the trajectory before that frame."
         )
 
 
 def _damaged(path: Path, reason: str) -> InputError:
     return InputError(
-        f"cannot read {path}: it is damaged, cut off, or no {path.suffix} trajectory ({reason}). "
-        f"Expected a whole trajectory. Copy it again, or let your MD program repair it."
+        f"cannot read {path}: it is damaged, cut off, or not a {path.suffix} trajectory "
+        f"({reason}). Expected a whole trajectory. Copy it again, or let your MD program repair it."
     )
 
 

@@ -1,8 +1,8 @@
-"""Numpy archives, for people who have arrays and no labels.
+"""Numpy archives: arrays without labels.
 
 states (system, object, time, feature)
 times (time) or (system, time)
-edges (system, object, object) or (system, time, object, object); row receives, column sends
+edges (system, object, object) or (system, time, object, object); row receiver, column sender
 optional: parameters (system, parameter), feature_names, parameter_names, split (system),
 and the masks observed (system, object, time, feature) and present (system, object)
 """
@@ -26,7 +26,7 @@ OPTIONAL = ("parameters", "feature_names", "parameter_names", "split", "observed
 
 
 def read(path: Path) -> Trajectories:
-    """Read an archive of the arrays above. Pickled arrays are refused: they could run any code."""
+    """Read an archive of these arrays. Pickled arrays are refused: they could run any code."""
     arrays = _arrays(path)
     parameters = arrays.get("parameters")
     return Trajectories.build(
@@ -43,40 +43,40 @@ def read(path: Path) -> Trajectories:
     )
 
 
-def _names(word: str, names: Array | None, labelled: Array | None) -> Array:
-    """The given names, or numbered ones for the last dimension of what they label."""
+def _names(noun: str, names: Array | None, labelled: Array | None) -> Array:
+    """The given names, or numbers, for the last dimension of the labelled array."""
     if names is not None:
         return np.atleast_1d(names)
     width = labelled.shape[-1] if labelled is not None and labelled.ndim else 0
-    return np.array([f"{word}{k}" for k in range(width)], dtype=np.str_)
+    return np.array([f"{noun}{k}" for k in range(width)], dtype=np.str_)
 
 
 def _arrays(path: Path) -> dict[str, Array]:
-    # Opened here because numpy leaves its own handle open when the archive is broken.
+    # Opened here because numpy does not close its handle when the archive is broken.
     with path.open("rb") as file:
         try:
             archive = np.load(file, allow_pickle=False)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise damaged(path, error) from error
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise damaged(path, "it holds one array, not an archive of named ones")
+            raise damaged(path, "it holds a single array, not an archive of named ones")
         with archive:
             _check_names(archive.files, path)
-            wanted = [name for name in (*REQUIRED, *OPTIONAL) if name in archive.files]
-            return {name: _array(archive, name, path) for name in wanted}
+            known = [name for name in (*REQUIRED, *OPTIONAL) if name in archive.files]
+            return {name: _array(archive, name, path) for name in known}
 
 
-def _check_names(found: list[str], path: Path) -> None:
+def _check_names(names: list[str], path: Path) -> None:
     for name in REQUIRED:
-        if name not in found:
+        if name not in names:
             raise InputError(
-                f'{path} has no array "{name}"; it has {", ".join(found) or "none"}. Expected '
+                f'{path} has no array "{name}"; it has {", ".join(names) or "none"}. Expected '
                 f"{', '.join(REQUIRED)}, and optionally {', '.join(OPTIONAL)}. Add the array."
             )
-    # A misspelt optional array would otherwise be left out without a word.
-    for name in found:
+    # A misspelt optional array would otherwise be ignored silently.
+    for name in names:
         meant = closest(name, OPTIONAL, cutoff=0.85)
-        if meant and name not in OPTIONAL and meant not in found:
+        if meant and name not in OPTIONAL and meant not in names:
             raise InputError(
                 f'{path} has an array "{name}". Expected the name "{meant}". Rename the array.'
             )

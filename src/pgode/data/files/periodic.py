@@ -1,4 +1,4 @@
-"""Molecules that a periodic box has cut: made whole again, and followed across its walls."""
+"""Undoing periodic boundaries: molecules are made whole, and their paths continuous."""
 
 from itertools import pairwise
 from typing import Any
@@ -7,19 +7,19 @@ import numpy as np
 from jaxtyping import Float, Int
 
 ANCHOR = 0.1
-"""Fragments of at least this share of the largest one's atoms are put next to each other."""
+"""Fragments with at least this share of the atoms of the largest are put next to each other."""
 LONGEST = 0.6
 """Residues farther apart than this (nm) are not bonded, whatever the file says: beads of coarse
-models are nearer, and some formats have all chains of a complex as one."""
+models are closer, and some formats store all chains of a complex as one."""
 
 
-def whole(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
+def without_jumps(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
     """Positions (nm) without jumps, and whether there was a box to undo.
 
-    In every frame, bonded atoms are put next to each other; in the first, fragments (the chains
-    of a complex) are; from then on each fragment goes the shorter way from frame to frame. The
-    last step adds up displacements rather than counting crossings, since a box whose size
-    fluctuates would otherwise shake what has crossed it.
+    In every frame, bonded atoms are put next to each other; in the first, so are fragments (the
+    chains of a complex); from then on each fragment takes the shorter way from frame to frame. The
+    last step adds up displacements instead of counting crossings, since in a box of fluctuating
+    size fragments that have crossed it would otherwise shake.
     """
     box = frames.unitcell_vectors
     if box is None or not (np.abs(np.linalg.det(box)) > 0).all():
@@ -45,11 +45,11 @@ def whole(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
 
 
 def _fragments(frame: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray, " atom"]]:
-    """Bonds in an order in which the first atom of each is placed already; fragment of each atom.
+    """Bonds, ordered so that the first atom of each is placed before, and each atom's fragment.
 
-    Files often lack bonds: of residues that mdtraj does not know, or of all atoms where only
-    C-alphas were kept. Neighbours in a residue or along a chain then count as bonded. Or they have
-    a bond from one chain of a complex to the next, where the format knows no chains.
+    Files often lack bonds: of residues unknown to mdtraj, or all of them where only C-alphas were
+    kept. Neighbours in a residue or along a chain then count as bonded. Or they have a bond from
+    one chain of a complex to the next, where the format has no chains.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -63,15 +63,15 @@ def _fragments(frame: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray, "
 
     bonds = _near(frame, [(one.index, other.index) for one, other in frame.topology.bonds])
     bonded = connected_components(graph(bonds, count), directed=False)[1]
-    apart = [
+    unbonded = [
         (before.index, atom.index)
         for before, atom in pairwise(atoms)
         if bonded[before.index] != bonded[atom.index] and _neighbours(before.residue, atom.residue)
     ]
-    bonds += _near(frame, apart)
+    bonds += _near(frame, unbonded)
     fragment = connected_components(graph(bonds, count), directed=False)[1]
 
-    # One walk over everything: it starts outside, at a place next to one atom of each fragment.
+    # One walk over all atoms: it starts at an extra node, joined to one atom of each fragment.
     roots = np.unique(fragment, return_index=True)[1]
     tree = graph(bonds + [(count, int(root)) for root in roots], count + 1)
     order, before = breadth_first_order(tree, count, directed=False)
@@ -80,7 +80,7 @@ def _fragments(frame: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray, "
 
 
 def _near(frame: Any, pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Pairs in one residue, and those of two residues that the nearest images put side by side."""
+    """Pairs within one residue, and those of two residues whose nearest images are close."""
     from mdtraj import compute_distances
 
     if not pairs:

@@ -21,27 +21,27 @@ def read(path: Path) -> Trajectories:
         incomplete = _incomplete(path)
     except ImportError:
         raise
-    # Store, codec and metadata each have errors of their own: no one type.
+    # Store, codec and metadata report damage by errors of many types.
     except Exception as error:
         raise damaged(path, error) from error
-    found = Trajectories.from_dataset(dataset, source=str(path))
-    if incomplete and dataset.attrs.get("content_hash", found.hash) != found.hash:
-        raise damaged(path, f"pieces of {', '.join(incomplete)} are missing")
-    return found
+    data = Trajectories.from_dataset(dataset, source=str(path))
+    if incomplete and dataset.attrs.get("content_hash", data.hash) != data.hash:
+        raise damaged(path, f"chunks of {', '.join(incomplete)} are missing")
+    return data
 
 
 def _incomplete(path: Path) -> list[str]:
     """Variables with missing chunks.
 
-    Zarr reads a missing chunk as a constant. Other writers leave out chunks that hold nothing
-    else, so this alone is no damage; it is when the content also differs from its hash.
+    Zarr reads a missing chunk as a constant. Other writers leave out chunks that hold only that
+    constant, so the data is damaged only if its content also differs from its hash.
     """
     arrays = zarr.open_group(path, mode="r").arrays()
     return sorted(name for name, array in arrays if array.nchunks_initialized < array.nchunks)
 
 
 def write(trajectories: Trajectories, path: Path) -> None:
-    """Write one folder, every chunk of it; zlib because its checksum finds changed bytes."""
+    """Write one folder with all its chunks; the checksum of zlib detects changed bytes."""
     dataset = stored(trajectories)
     encoding = {
         name: {"chunks": chunks(variable), "compressors": [numcodecs.Zlib(level=4)]}

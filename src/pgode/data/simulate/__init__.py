@@ -1,4 +1,4 @@
-"""Sources of data: simulated systems of interacting particles."""
+"""Simulated systems of interacting particles, and molecules in water (`protein`)."""
 
 from pgode.data.simulate.conserved import energy
 from pgode.data.simulate.simulation import SYSTEMS, simulate

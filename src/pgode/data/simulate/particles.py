@@ -1,10 +1,10 @@
 """Particles in a box with pair forces: the compiled core. Arrays in, arrays out.
 
-Systems are independent, so a small group of them is carried through all steps before the next group
-starts: its data stay in the fastest cache. Inside a group the systems lie side by side and are the
-innermost loop, which the compiler turns into vector instructions, square roots and divisions
-included: Charged takes a third of the time of one system after the other. No operation mixes
-systems or reorders a sum, so the numbers are the same bits in any group, on any number of threads.
+Systems are independent, so a small group of them takes all its steps before the next group starts:
+its data stay in the fastest cache. Within a group the loop over systems is the innermost one, which
+the compiler turns into vector instructions, square roots and divisions included: Charged takes a
+third of the time that one system after the other would. No operation mixes systems or reorders a
+sum, so the numbers are the same bits in any group, on any number of threads.
 
 All compiled functions are in this one file because numba's cache does not notice when a function
 in another file changes.
@@ -28,26 +28,26 @@ COULOMB = 1
 INTEGRATORS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {"published": (1.0, 0.0), "velocity-verlet": (0.5, 0.5)}
 )
-"""A step is kick, drift, kick; a scheme is how much of the kick comes before and after the drift.
+"""A step is kick, drift, kick; a scheme gives the shares of the kick before and after the drift.
 
-The scheme published as "leapfrog" kicks in full first, which makes it symplectic Euler (order 1).
-It stays the default so that numbers compare. Velocity-Verlet halves the kick (order 2).
+The scheme published as "leapfrog" has the whole kick first, which makes it symplectic Euler (order
+1). It is the default, so that numbers can be compared. Velocity-Verlet halves the kick (order 2).
 """
 
 LARGEST_KICK = 0.1
 """Force components are clipped to +-LARGEST_KICK / dt: no kick changes a velocity by more."""
 
 GROUP = 32
-"""Systems side by side. Fewer leave vector lanes idle, many more outgrow the cache (measured)."""
+"""Systems per group. Fewer leave vector lanes idle, many more exceed the cache (measured)."""
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def forces(law, couplings, x, y, fx, fy, pair_x, pair_y, largest):
     """Write the clipped total force on each object of a group into `fx` and `fy` (object, system).
 
-    `couplings` is (pair, system) with pairs in the order of the loops. The pair's force is stored
-    before it is added to both objects: the compiler cannot see that their rows differ, and would
-    not use vector instructions for all in one loop.
+    `couplings` is (pair, system) with pairs in the order of the loops. The force of a pair is
+    stored before it is added to both objects: in a single loop the compiler cannot see that their
+    rows differ, and would not use vector instructions.
     """
     objects, width = x.shape
     fx[:] = 0.0
@@ -80,7 +80,7 @@ def forces(law, couplings, x, y, fx, fy, pair_x, pair_y, largest):
 
 @njit(cache=True, nogil=True)
 def clip(force, largest):
-    """Clip to +-largest. Not min(max()): that would turn NaN into a number and hide a failure."""
+    """Clip to +-largest. min(max()) would turn NaN into a number and hide a failure."""
     for i in range(force.shape[0]):
         for s in range(force.shape[1]):
             value = force[i, s]
@@ -90,18 +90,18 @@ def clip(force, largest):
 
 @njit(cache=True, nogil=True)
 def kick(velocity, force, time):
-    """Let `force` act for `time`."""
+    """Apply `force` for `time`."""
     for i in range(velocity.shape[0]):
         for s in range(velocity.shape[1]):
             velocity[i, s] += time * force[i, s]
 
 
 @njit(cache=True, nogil=True)
-def drift(position, velocity, time, walls):
-    """Move freely for `time`; what is beyond a wall is mirrored and its velocity turned inwards."""
+def drift(position, velocity, time, box):
+    """Move freely for `time`; positions outside the box are mirrored, velocities point inwards."""
     for i in range(position.shape[0]):
         for s in range(position.shape[1]):
-            wall = walls[s]
+            wall = box[s]
             v = velocity[i, s]
             q = position[i, s] + time * v
             over, under = q > wall, q < -wall
@@ -119,7 +119,7 @@ def integrate_group(
     positions,
     velocities,
     couplings,
-    walls,
+    box,
     dt,
     sample_every,
     states,
@@ -128,8 +128,8 @@ def integrate_group(
     objects = positions.shape[1]
     width = stop - first
     shape = (objects, width)
-    # One allocation each: slices of a common one are not known to be contiguous, and the compiler
-    # then gives up vector instructions.
+    # One allocation each: the compiler does not know slices of a common one to be contiguous, and
+    # would not use vector instructions.
     x, y, vx, vy = np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape)
     fx, fy, pair_x, pair_y = np.empty(shape), np.empty(shape), np.empty(width), np.empty(width)
     pairs = np.empty((objects * (objects - 1) // 2, width))
@@ -141,15 +141,15 @@ def integrate_group(
             for j in range(i):
                 pairs[pair, s] = couplings[first + s, i, j]
                 pair += 1
-    wall = walls[first:stop]
+    half = box[first:stop]
     largest = LARGEST_KICK / dt
     forces(law, pairs, x, y, fx, fy, pair_x, pair_y, largest)
     for frame in range(states.shape[2]):
         for _ in range(sample_every if frame > 0 else 0):
             kick(vx, fx, before * dt)
             kick(vy, fy, before * dt)
-            drift(x, vx, dt, wall)
-            drift(y, vy, dt, wall)
+            drift(x, vx, dt, half)
+            drift(y, vy, dt, half)
             forces(law, pairs, x, y, fx, fy, pair_x, pair_y, largest)
             if after > 0.0:
                 kick(vx, fx, after * dt)
@@ -166,7 +166,7 @@ def integrate(
     positions: Float[np.ndarray, "system object 2"],
     velocities: Float[np.ndarray, "system object 2"],
     couplings: Float[np.ndarray, "system object object"],
-    walls: Float[np.ndarray, " system"],
+    box: Float[np.ndarray, " system"],
     *,
     frames: int,
     sample_every: int,
@@ -175,22 +175,23 @@ def integrate(
 ) -> Float[np.ndarray, "system object frame 4"]:
     """Record (x, y, vx, vy) of every object at the start and after each `sample_every` steps.
 
-    `couplings` is symmetric and already holds the strength; its diagonal is not read. Every object
-    has mass one. With velocity-Verlet a step that touches a wall still errs in the energy by
-    O(dt * force * speed), since the force is not turned at the instant of contact.
+    `couplings` is symmetric and includes the strength; its diagonal is not read. `box` is the
+    half-width of each system's box. Every object has mass one. With velocity-Verlet the energy of a
+    step that touches a wall is still wrong by O(dt * force * speed), since the force is not
+    mirrored at the instant of contact.
 
-    The loops hold no interpreter lock, so plain threads share the groups out.
+    The loops hold no interpreter lock, so threads work on the groups in parallel.
     """
     systems, objects, _ = positions.shape
     states = np.empty((systems, objects, frames, 4))
     before, after = INTEGRATORS[integrator]
-    arrays = [np.ascontiguousarray(a, float) for a in (positions, velocities, couplings, walls)]
+    arrays = [np.ascontiguousarray(a, float) for a in (positions, velocities, couplings, box)]
 
     def fill(first: int) -> None:
         stop = min(first + GROUP, systems)
         integrate_group(first, stop, law, before, after, *arrays, float(dt), sample_every, states)
 
-    # The map is consumed so that an error in a thread is raised here.
+    # The map is consumed so that an error in a thread is raised.
     with ThreadPoolExecutor(int(numba.config.NUMBA_NUM_THREADS)) as pool:
         list(pool.map(fill, range(0, systems, GROUP)))
     return states
@@ -198,7 +199,7 @@ def integrate(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def add_pair_energies(law, couplings, system, receiver, sender, positions, energy):
-    """Add half of each directed edge's potential energy to `energy` (system, time).
+    """Add half of the potential energy of each directed edge to `energy` (system, time).
 
     Compiled because an array of differences (edge, time, axis) would take gigabytes for 30 objects.
     """
@@ -221,7 +222,7 @@ def potential_energy(
     sender: Int[np.ndarray, " edge"],
     positions: Float[np.ndarray, "system object time axis"],
 ) -> Float[np.ndarray, "system time"]:
-    """Potential energy of every system at every time; each pair is listed in both directions."""
+    """Potential energy of every system at every time; each pair appears in both directions."""
     energy = np.zeros((positions.shape[0], positions.shape[2]))
     add_pair_energies(
         law, couplings, system, receiver, sender, np.ascontiguousarray(positions), energy

@@ -1,4 +1,4 @@
-"""What a simulated system is: the interface that `simulate` and `energy` know, and nothing more.
+"""The interface of simulated systems, which is all that `simulate` and `energy` use.
 
 A system is one file that implements `ParticleSystem`, and one line in `simulation.SYSTEMS`.
 """
@@ -55,7 +55,7 @@ class ParticleSystem(ABC):
     axes: tuple[str, ...] = ("x", "y")
     """Names of the axes of space."""
     integrators: tuple[str, ...]
-    """Time-stepping schemes to choose from; the first is the default."""
+    """Names of the time-stepping schemes to choose from."""
 
     @abstractmethod
     def initial(self, stream: np.random.Generator, objects: int, parameters: Parameters) -> Initial:

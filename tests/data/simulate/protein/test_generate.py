@@ -1,4 +1,4 @@
-"""Molecular dynamics, run for real: a tripeptide in implicit solvent, and once in water."""
+"""Real molecular dynamics: a tripeptide in implicit solvent, and once in water."""
 
 import json
 import shutil
@@ -326,7 +326,7 @@ def test_a_jump_by_box_vectors_is_undone():
         ({"seed": -1}, "seed is -1"),
         ({"frame_time": 0.05}, "frame_time is 0.05 ps.*Use 0.048"),
         ({"equilibrate": -1.0}, "equilibrate is -1.0"),
-        ({"replicas": 1, "condition": 12, "frames": 12}, "replicas part after 12 frames"),
+        ({"replicas": 1, "condition": 12, "frames": 12}, "replicas diverge after 12 frames"),
         ({"replicas": 1, "condition": 2, "horizon": 9}, "at least two futures"),
     ],
 )

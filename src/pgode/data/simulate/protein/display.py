@@ -1,11 +1,11 @@
-"""What people see of a simulation while it runs."""
+"""Progress bars of a simulation."""
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 
 class Bars:
-    """A `Display` of bars: one for the equilibration, one for the samples, with the time left."""
+    """A `Display` with bars for the equilibration and the samples, and the time left."""
 
     def __init__(self, console: Console) -> None:
         self._bars = Progress(
@@ -26,16 +26,16 @@ class Bars:
         self._bars.stop()
 
     def solvating(self) -> None:
-        """The structure is being repaired and put into its solvent."""
+        """The structure is being repaired and solvated."""
         self._show("solvating and minimising", 0, 1, "")
 
     def equilibrating(self, atoms: int, done: float, total: float) -> None:
-        """`done` of `total` ps, with so many atoms."""
+        """`done` of `total` ps, with this many atoms."""
         self._show("solvating and minimising", 1, 1, "")
         self._show(f"equilibrating {atoms} atoms", done, total, "ps")
 
     def sampling(self, finished: int, total: int) -> None:
-        """Samples that are there."""
+        """`finished` of `total` samples."""
         self._show("simulating", finished, total, "samples")
 
     def _show(self, what: str, done: float, total: float, unit: str) -> None:

@@ -1,4 +1,4 @@
-"""A repaired molecule in its solvent, with forces: amber14 and TIP3P water, or implicit solvent."""
+"""A solvated molecule and its forces: amber14 with TIP3P water, or implicit solvent."""
 
 import io
 import random
@@ -18,21 +18,21 @@ from pgode.data.simulate.protein.structure import Source, openmm_errors, openmm_
 from pgode.runtime.errors import InputError
 
 PADDING = CUTOFF = 0.8
-"""Water between the molecule and its periodic copies, and reach of direct forces (nm)."""
+"""Water around the molecule, and cutoff of direct forces (nm)."""
 LEAST_WIDTH = 2.6
-"""A dodecahedron this wide (nm) is higher than twice that reach, also when it shrinks a little."""
+"""A dodecahedron this wide (nm) is higher than twice the cutoff, even if it shrinks a little."""
 HYDROGEN_MASS = 3.0
-"""g/mol, taken from the atom it is bonded to: slower bonds to hydrogen allow steps of 4 fs."""
+"""g/mol, taken from the bonded heavy atom: slower bonds to hydrogen allow steps of 4 fs."""
 SOLVENT = ("HOH", "NA", "CL")
 
 
 @dataclass(frozen=True)
 class Solvated:
-    """What a simulation needs: OpenMM's system in its XML text, all positions, and the molecule."""
+    """The input of a simulation: OpenMM's system as XML, all positions, and the molecule."""
 
     system: str
     positions: np.ndarray
-    """All atoms (nm), the solvent's too."""
+    """All atoms (nm), including the solvent."""
     box: np.ndarray | None
     molecule: Molecule
     rings: tuple[Ring, ...]
@@ -40,7 +40,7 @@ class Solvated:
 
     @property
     def atoms(self) -> int:
-        """Atoms of the molecule itself; they come first."""
+        """Number of atoms of the molecule; they come first."""
         return len(self.molecule.mass)
 
 
@@ -54,9 +54,9 @@ def solvate(source: Source, settings: ProteinSettings) -> Solvated:
 def _solvate(source: Source, settings: ProteinSettings) -> Solvated:
     from openmm import XmlSerializer, app, unit
 
-    whole = repaired(source, open_ring=settings.open_ring)
-    field = _force_field(whole.rings, implicit=settings.implicit)
-    modeller = app.Modeller(whole.topology, whole.positions)
+    protein = repaired(source, open_ring=settings.open_ring)
+    field = _force_field(protein.rings, implicit=settings.implicit)
+    modeller = app.Modeller(protein.topology, protein.positions)
     common = {"constraints": app.HBonds, "hydrogenMass": HYDROGEN_MASS * unit.dalton}
     try:
         if settings.implicit:
@@ -84,14 +84,14 @@ def _solvate(source: Source, settings: ProteinSettings) -> Solvated:
         place,
         box,
         _molecule(modeller.topology, place),
-        whole.rings,
-        whole.repairs,
+        protein.rings,
+        protein.repairs,
     )
 
 
 @contextmanager
 def _repeatable(seed: int) -> Iterator[None]:
-    """Where OpenMM draws from Python's own stream, or adds forces up in whatever order comes."""
+    """Fix what is random in OpenMM: draws from Python's random module, the order of sums."""
     from openmm import Platform
 
     platform, before = Platform.getPlatformByName("CPU"), random.getstate()
@@ -109,7 +109,7 @@ def _repeatable(seed: int) -> Iterator[None]:
 
 
 def _padding(modeller: Any) -> float:
-    """The usual padding, or as much more as a small molecule's box needs for the forces' reach."""
+    """The usual padding, or more where the box of a small molecule must fit the cutoff."""
     from openmm import unit
 
     place = np.array(modeller.positions.value_in_unit(unit.nanometer))
@@ -130,10 +130,10 @@ def _force_field(rings: Sequence[Ring], *, implicit: bool) -> Any:
 
 
 def _no_template(error: ValueError, name: str) -> InputError:
-    """OpenMM names the residue it has no parameters for; keep that, and say what can be done."""
+    """The error for a residue without parameters, which OpenMM names, and the fix."""
     text = " ".join(str(error).split())
-    found = re.search(r"residue (\d+) \((\w+)\)", text)
-    which = f"its residue {found[1]} ({found[2]})" if found else "a residue"
+    match = re.search(r"residue (\d+) \((\w+)\)", text)
+    which = f"its residue {match[1]} ({match[2]})" if match else "a residue"
     return InputError(
         f"the structure {name} cannot be simulated: the force field amber14 has no parameters for "
         f"{which}. {text.split('.')[0]}. Expected the 20 amino acids, or a ring closed by a LINK "
@@ -142,14 +142,14 @@ def _no_template(error: ValueError, name: str) -> InputError:
 
 
 def _molecule(topology: Any, positions: np.ndarray) -> Molecule:
-    """What is not solvent, with the PDB text of its own atoms."""
+    """Everything but the solvent, with the PDB text of its atoms."""
     from openmm import app, unit
 
     kept = [atom for atom in topology.atoms() if atom.residue.name not in SOLVENT]
     if [atom.index for atom in kept] != list(range(len(kept))):
         raise InputError(
-            "the molecule's atoms do not come before its solvent. Expected a structure without "
-            "ions or water of its own. Remove them from the file."
+            "the atoms of the molecule do not come before its solvent. Expected a structure "
+            "without ions or water. Remove them from the file."
         )
     own = app.Topology()
     renamed: dict[Any, Any] = {}
@@ -169,7 +169,7 @@ def _molecule(topology: Any, positions: np.ndarray) -> Molecule:
     app.PDBFile.writeFile(own, positions[: len(kept)] * unit.nanometer, text, keepIds=True)
     order = {residue: number for number, residue in enumerate(residues)}
     return Molecule(
-        # The first line has the date; the same molecule is to be the same text.
+        # The first line has the date, but the same molecule must have the same text.
         pdb=re.sub(r"^REMARK.*\n", "", text.getvalue()),
         mass=np.array([atom.element.mass.value_in_unit(unit.dalton) for atom in kept]),
         residue=np.array([order[atom.residue] for atom in kept], dtype=np.int32),

@@ -1,4 +1,4 @@
-"""From a structure to a data set: simulate what is missing, then prepare what is there."""
+"""From a structure to a data set: simulate the missing samples, then prepare all of them."""
 
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,16 +21,16 @@ GENERATOR = "pgode simulate protein"
 
 
 class Display(Protocol):
-    """Told how far the simulation is."""
+    """Shows the progress of a simulation."""
 
     def solvating(self) -> None:
-        """The structure is being repaired and put into its solvent."""
+        """The structure is being repaired and solvated."""
 
     def equilibrating(self, atoms: int, done: float, total: float) -> None:
-        """`done` of `total` ps, with so many atoms."""
+        """`done` of `total` ps, with this many atoms."""
 
     def sampling(self, finished: int, total: int) -> None:
-        """Samples that are there."""
+        """`finished` of `total` samples."""
 
 
 def simulate_samples(
@@ -42,12 +42,11 @@ def simulate_samples(
     engine: str = "local",
     display: Display | None = None,
 ) -> Samples:
-    """Every sample of a data set into `folder`; what is already there is kept and not run again.
+    """Simulate every sample of a data set into `folder`; finished ones are not run again.
 
-    A sample that is to have replicas and was made without is: it begins where the one before it
-    ended, so that it comes out the same.
-
-    KeyboardInterrupt once everything in hand is kept, if the process is asked to stop.
+    Samples that lack the required replicas are run again; their frames do not change, since each
+    begins where the one before it ended. If the process is asked to stop, running samples are
+    finished and saved before KeyboardInterrupt is raised.
     """
     run = ENGINES[one_of("engine", engine, ENGINES)]
     openmm_part("openmm", "System")
@@ -107,26 +106,26 @@ def _equilibrate(
 
 
 def collect(samples: Samples, preparation: Preparation) -> Trajectories:
-    """Finished samples, prepared, as one data set with its splits."""
+    """All samples, prepared, as one data set with its splits."""
     settings = samples.settings
     labels = [(split, k) for split, count in settings.counts.items() for k in range(count)]
-    found = [samples.sample(split, k) for split, k in labels]
+    finished = [samples.sample(split, k) for split, k in labels]
     return prepare(
-        np.stack([sample.frames for sample in found]),
+        np.stack([sample.frames for sample in finished]),
         np.arange(settings.frames) * settings.frame_time,
         _molecule(samples),
         preparation,
-        _said(samples),
-        parameters=np.stack([sample.parameters for sample in found]),
+        _provenance(samples),
+        parameters=np.stack([sample.parameters for sample in finished]),
         split=[split for split, _ in labels],
         **_about(settings),
     )
 
 
 def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories | None:
-    """Systems with several futures after the same condition, or None where there are none.
+    """Systems with several futures after the same condition; None if there are none.
 
-    The settings say under "replica_of" which systems share a condition.
+    "replica_of" in the settings says which systems share a condition.
     """
     settings = samples.settings
     last = settings.condition + settings.horizon
@@ -134,11 +133,11 @@ def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories
     for name in ("test", "ood"):
         for index in settings.replicated_of(name):
             sample = samples.sample(name, index)
-            past, itself = sample.frames[: settings.condition], sample.frames[:last]
+            past, original = sample.frames[: settings.condition], sample.frames[:last]
             replicas = sample.replicas[: settings.replicas]
             futures = [np.concatenate([past, future]) for future in replicas]
-            if len(itself) == last:
-                futures = [itself, *futures]
+            if len(original) == last:
+                futures = [original, *futures]
             frames += futures
             owner += [f"{name} {index}"] * len(futures)
             parameters += [sample.parameters] * len(futures)
@@ -150,7 +149,7 @@ def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories
         np.arange(last) * settings.frame_time,
         _molecule(samples),
         preparation,
-        {**_said(samples), "replica_of": owner},
+        {**_provenance(samples), "replica_of": owner},
         parameters=np.stack(parameters),
         split=split,
         **_about(settings),
@@ -161,8 +160,8 @@ def _molecule(samples: Samples) -> Molecule:
     return samples.required_solvated()[0].molecule
 
 
-def _said(samples: Samples) -> dict[str, object]:
-    """What the data file says of its making."""
+def _provenance(samples: Samples) -> dict[str, object]:
+    """How the data was made, for the attributes of the file."""
     settings = samples.settings
     solvated, _ = samples.required_solvated()
     solvent = "implicit (OBC2); pressure has no meaning" if settings.implicit else "TIP3P"

@@ -1,6 +1,6 @@
-"""A peptide from its sequence alone: the backbone of an extended chain, atom by atom.
+"""A peptide from its sequence: the backbone of an extended chain, atom by atom.
 
-Side chains and hydrogens are added by the repair that every structure goes through.
+Side chains and hydrogens are added when the structure is repaired, as for every structure.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ RESIDUES = {
 N_CA, CA_C, C_N, C_O = 1.458, 1.525, 1.329, 1.231
 N_CA_C, CA_C_N, C_N_CA, CA_C_O = 111.0, 116.6, 121.7, 120.5
 PHI, PSI, OMEGA = -120.0, 130.0, 180.0
-"""Torsions of a stretched chain, in which no two side chains touch; proline takes its own phi."""
+"""Torsions of an extended chain, in which no side chains touch; proline has another phi."""
 PROLINE_PHI = -65.0
 
 
@@ -28,7 +28,7 @@ def peptide_pdb(sequence: str) -> str:
     for place, letter in enumerate(letters):
         if letter not in RESIDUES:
             raise InputError(
-                f'the sequence {sequence} has "{letter}" at place {place + 1}. Expected the '
+                f'the sequence {sequence} has "{letter}" at position {place + 1}. Expected the '
                 f"one-letter codes of the 20 amino acids: {', '.join(RESIDUES)}. Correct it, or "
                 f"give a structure file."
             )

@@ -1,8 +1,8 @@
 """Lasso peptides: the nitrogen of the first residue bonded to the side chain of an Asp or Glu.
 
-A repair that knows standard residues only takes such a bond for missing atoms, adds them, and so
-opens the ring. Here they are taken away again and the bond is put back; the side chain gets a
-template of its own in the force field, made from that of the amide (Asn, Gln) it now is.
+Repair, which knows standard residues only, takes such a bond for missing atoms, adds them, and so
+opens the ring. Here they are removed again and the bond is restored; the side chain gets its own
+template in the force field, made from that of the corresponding amide (Asn, Gln).
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SIDE_CHAINS = {
     "ASP": ("ASI", "CG", "OD2", "ASN", "ND2"),
     "GLU": ("GLI", "CD", "OE2", "GLN", "NE2"),
 }
-"""Residue: (name in a ring, carbon, oxygen that is lost, amide that it is like, its nitrogen)."""
+"""Residue: (name in a ring, carbon, lost oxygen, corresponding amide, nitrogen of the amide)."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Ring:
 
 
 def rings_of(pdb: str) -> tuple[Ring, ...]:
-    """The rings that the LINK records of a PDB file name."""
-    found = []
+    """The rings listed in the LINK records of a PDB file."""
+    rings = []
     for record in pdb.splitlines():
         if not record.startswith("LINK"):
             continue
@@ -50,12 +50,12 @@ def rings_of(pdb: str) -> tuple[Ring, ...]:
             name, residue = other[0], other[1]
             if one[0] == "N" and residue in SIDE_CHAINS and name == SIDE_CHAINS[residue][1]:
                 first, second = (one[2], one[3].strip()), (other[2], other[3].strip())
-                found.append(Ring(first, second, residue))
-    return tuple(found)
+                rings.append(Ring(first, second, residue))
+    return tuple(rings)
 
 
 def close_rings(topology: Any, positions: Any, rings: Sequence[Ring]) -> tuple[Any, Any]:
-    """The topology and positions with every ring closed and its surplus atoms gone."""
+    """The topology and positions with every ring closed and its surplus atoms removed."""
     if not rings:
         return topology, positions
     from openmm.app import Modeller
@@ -72,7 +72,7 @@ def close_rings(topology: Any, positions: Any, rings: Sequence[Ring]) -> tuple[A
                 f"{carbon} or {oxygen}. Expected the first residue of a chain and an Asp or Glu. "
                 f"Correct the record, or open the ring with --open-ring."
             )
-        # The one farthest from the ring's carbon stays: the others point to where the bond goes.
+        # The hydrogen farthest from the ring's carbon stays: the others are in the way of the bond.
         hydrogens.sort(key=lambda h: np.linalg.norm(place[h.index] - place[second[carbon].index]))
         hydrogens[-1].name = "H"
         surplus = [*hydrogens[:-1], second[oxygen]]
@@ -86,14 +86,14 @@ def close_rings(topology: Any, positions: Any, rings: Sequence[Ring]) -> tuple[A
 def ring_templates(rings: Sequence[Ring], protein_xml: Path) -> str:
     """Residue templates for closed side chains, as the text of an OpenMM force-field file.
 
-    The amide's nitrogen belongs to the first residue, whose own template has it; what charge it
-    and its hydrogens leave behind goes to the carbon, so that the residue stays neutral.
+    The nitrogen of the amide belongs to the template of the first residue; its charge and that of
+    its hydrogens is added to the carbon, so that the residue stays neutral.
     """
     residues = ElementTree.Element("Residues")
-    known = {each.get("name"): each for each in ElementTree.parse(protein_xml).iter("Residue")}
+    standard = {each.get("name"): each for each in ElementTree.parse(protein_xml).iter("Residue")}
     for kind in sorted({ring.residue for ring in rings}):
         name, carbon, _, amide, nitrogen = SIDE_CHAINS[kind]
-        template = deepcopy(known[amide])
+        template = deepcopy(standard[amide])
         template.set("name", name)
         lost = {nitrogen, f"H{nitrogen[1:]}1", f"H{nitrogen[1:]}2"}
         charge = 0.0

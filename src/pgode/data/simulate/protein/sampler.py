@@ -1,4 +1,4 @@
-"""OpenMM at work: equilibrate once, then sample after sample, each with parameters of its own."""
+"""Running OpenMM: equilibrate once, then sample after sample, each with its own parameters."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,16 +11,16 @@ from pgode.data.simulate.protein.forces import Solvated
 from pgode.data.simulate.protein.settings import RANGES, ProteinSettings
 
 MIDDLE = {name: sum(bounds) / 2 for name, bounds in RANGES.inner.items()}
-"""Parameters before a sample has its own."""
+"""Parameters before those of a sample are set."""
 SEEDS = 2**31 - 1
 BAROSTAT_STEPS = 25
 EQUILIBRATION_PARTS = 100
-"""Pieces in which it runs, so that its progress can be seen and it can be stopped."""
+"""Parts in which it runs, so that progress is visible and it can be stopped."""
 
 
 @dataclass(frozen=True)
 class State:
-    """Where all atoms are (nm), the solvent's too, and the box they are in."""
+    """Positions of all atoms (nm), including the solvent, and their box."""
 
     positions: Float[np.ndarray, "atom 3"]
     box: Float[np.ndarray, "3 3"]
@@ -28,21 +28,21 @@ class State:
 
 @dataclass(frozen=True)
 class Sample:
-    """One trajectory of the molecule, its parameters, its replicas and where it ended."""
+    """One trajectory of the molecule, its parameters, its replicas and its final state."""
 
     frames: Float[np.ndarray, "time atom 3"]
     parameters: Float[np.ndarray, " parameter"]
     replicas: Float[np.ndarray, "replica horizon atom 3"]
     condition: int
-    """Frames before the replicas part."""
+    """Frames before the replicas diverge."""
     end: State
 
 
 class Sampler:
     """One OpenMM context on one core, used for one sample after another.
 
-    Every run starts from a given state with seeds of its own, also where it continues the one
-    before, so that a run that was stopped and one that was not give the same numbers.
+    Every run starts from a given state with its own seeds, even if it continues the one before, so
+    that interrupted and uninterrupted runs give the same numbers.
     """
 
     def __init__(
@@ -91,13 +91,13 @@ class Sampler:
         return self._state()
 
     def separated(self, start: State, stream: np.random.Generator) -> State:
-        """A branch of its own: other velocities, and time to move away from the others."""
+        """The start of a branch: new velocities, and time to diverge from the other branches."""
         self._begin(start, MIDDLE, stream)
         self._run(self._settings.steps(self._settings.separate))
         return self._state()
 
     def sample(self, start: State, split: str, index: int) -> Sample:
-        """Set a sample's parameters, let the molecule settle, and record its frames."""
+        """Set the parameters of a sample, let the molecule settle, and record its frames."""
         settings = self._settings
         stream = settings.stream(split, index)
         values = settings.ranges.draw(stream, ood=split == "ood")
@@ -105,17 +105,17 @@ class Sampler:
         self._begin(start, parameters, stream)
         self._run(settings.steps(settings.settle))
         replicas = settings.replicas_of(split, index)
-        parting: Any = None
+        branching: Any = None
         frames: list[np.ndarray] = []
         for frame in range(settings.frames):
             if frame:
                 self._run(settings.steps_per_frame)
             frames.append(self._molecule(frames[-1] if frames else None))
             if replicas and frame == settings.condition - 1:
-                parting = self._context.getState(positions=True, velocities=True)
+                branching = self._context.getState(positions=True, velocities=True)
         end = self._state()
         futures = [
-            self._future(parting, parameters, stream, frames[settings.condition - 1])
+            self._future(branching, parameters, stream, frames[settings.condition - 1])
             for _ in range(replicas)
         ]
         shape = (replicas, settings.horizon, self._solvated.atoms, 3)
@@ -130,14 +130,14 @@ class Sampler:
 
     def _future(
         self,
-        parting: Any,
+        branching: Any,
         parameters: dict[str, float],
         stream: np.random.Generator,
         last: Float[np.ndarray, "atom 3"],
     ) -> list[np.ndarray]:
-        """What else could have followed: the same positions and velocities, other random forces."""
+        """Another future: the same positions and velocities, other random forces."""
         self._seed(parameters, stream)
-        self._context.setState(parting)
+        self._context.setState(branching)
         frames = [last]
         for _ in range(self._settings.horizon):
             self._run(self._settings.steps_per_frame)
@@ -147,7 +147,7 @@ class Sampler:
     def _begin(
         self, state: State, parameters: dict[str, float], stream: np.random.Generator
     ) -> None:
-        """Place the atoms, with parameters and velocities for them."""
+        """Set the parameters, the positions, and velocities of the right temperature."""
         self._seed(parameters, stream)
         self._place(state)
         self._context.setVelocitiesToTemperature(
@@ -155,7 +155,7 @@ class Sampler:
         )
 
     def _seed(self, parameters: dict[str, float], stream: np.random.Generator) -> None:
-        """Set parameters, and seeds, which OpenMM looks at only when a context begins."""
+        """Set parameters and seeds; OpenMM reads seeds only when a context is initialised."""
         unit = self._unit
         self._integrator.setTemperature(parameters["temperature"] * unit.kelvin)
         self._integrator.setFriction(parameters["friction"] / unit.picosecond)
@@ -184,9 +184,9 @@ class Sampler:
         )
 
     def _molecule(self, before: Float[np.ndarray, "atom 3"] | None) -> np.ndarray:
-        """The molecule's atoms; whole, and not moved by a box length since the frame before.
+        """Positions of the molecule, whole and without jumps of a box length since `before`.
 
-        Some versions of the barostat put a molecule back into the box when they change it.
+        Some versions of the barostat move molecules back into the box when they scale it.
         """
         state = self._context.getState(positions=True)
         place = np.array(state.getPositions(asNumpy=True)._value[: self._solvated.atoms])
@@ -200,9 +200,9 @@ def unjumped(
     before: Float[np.ndarray, "atom 3"],
     box: Float[np.ndarray, "3 3"],
 ) -> Float[np.ndarray, "atom 3"]:
-    """The whole molecule shifted by whole box vectors to where it is nearest to the frame before.
+    """The molecule shifted by box vectors to where it is nearest to the frame before.
 
-    The vectors are OpenMM's: the third has all three components, the second two, the first one.
+    The vectors are those of OpenMM: the third has three components, the second two, the first one.
     """
     jump = place.mean(0) - before.mean(0)
     for axis in (2, 1, 0):

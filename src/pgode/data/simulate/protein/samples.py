@@ -1,4 +1,4 @@
-"""The folder of a simulation: what was finished stays finished, whatever happens afterwards."""
+"""The folder of a simulation: finished samples are kept, whatever happens afterwards."""
 
 import json
 import zipfile
@@ -22,17 +22,17 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_json, write_text
 
 SAMPLE = ("frames", "parameters", "replicas", "condition", "positions", "box")
-"""What the file of a finished sample holds."""
+"""Arrays in the file of a finished sample."""
 
 
 @dataclass(frozen=True)
 class Samples:
-    """Finished samples of one data set, one file each, and what they were made from."""
+    """Finished samples of one data set, one file each, and what they are made from."""
 
     folder: Path
 
     def claim(self, settings: ProteinSettings, source: Source) -> None:
-        """Make the folder for these settings, or check that it is theirs or can become so."""
+        """Create the folder for these settings, or check that it has them or can be extended."""
         path = self.folder / "settings.json"
         ours = {**settings.to_json(), **_versions()}
         if not path.exists():
@@ -43,7 +43,7 @@ class Samples:
         other = [name for name in ours if ours[name] != theirs.get(name)]
         if not other:
             return
-        # What is there stays good when OpenMM is newer; it must not be continued.
+        # Complete data stays valid under a newer OpenMM; incomplete data must not be continued.
         allowed = {*EXTENSIBLE, *_versions()} if self._all_there(settings) else set(EXTENSIBLE)
         if set(other) <= allowed:
             write_json(path, {**ours, **self.versions()})
@@ -51,20 +51,21 @@ class Samples:
             listed = ", ".join(f"{name} {theirs.get(name)} (now {ours[name]})" for name in other)
             raise InputError(
                 f"{self.folder} holds samples of another simulation: {listed}. Expected the same "
-                f"settings, to go on with it; numbers of samples and all about replicas may "
-                f"differ. Repeat them, remove the folder, or choose another output path."
+                f"settings, to continue it; only the numbers of samples and the settings of "
+                f"replicas may differ. Repeat the settings, remove the folder, or choose another "
+                f"output path."
             )
 
     @property
     def settings(self) -> ProteinSettings:
-        """What the folder is for."""
+        """Settings that the folder was created for."""
         known = {each.name for each in fields(ProteinSettings)}
         return ProteinSettings(
             **{key: value for key, value in self._content().items() if key in known}
         )
 
     def versions(self) -> dict[str, str]:
-        """Of our numbers and of OpenMM, when the folder was begun."""
+        """Versions of the generator and of OpenMM when the folder was created."""
         return {key: str(self._content().get(key, "")) for key in _versions()}
 
     def _content(self) -> dict[str, Any]:
@@ -81,7 +82,7 @@ class Samples:
         return content
 
     def keep_solvated(self, solvated: Solvated, state: State) -> None:
-        """Keep what every branch starts from."""
+        """Save what every branch starts from."""
         molecule = solvated.molecule
         write_text(self.folder / "system.xml", solvated.system)
         write_text(self.folder / "molecule.pdb", molecule.pdb)
@@ -94,7 +95,7 @@ class Samples:
             keep["positions"], keep["box"] = state.positions, state.box
 
     def solvated(self) -> tuple[Solvated, State] | None:
-        """What every branch starts from, if it is there."""
+        """What every branch starts from, if it exists."""
         if not (self.folder / "equilibrated.npz").exists():
             return None
         kept = self._read("equilibrated.npz")
@@ -110,27 +111,27 @@ class Samples:
         return Solvated(system, state.positions, box, molecule, rings, repairs), state
 
     def required_solvated(self) -> tuple[Solvated, State]:
-        """The same, where it has to be there."""
-        found = self.solvated()
-        if found is None:
+        """The same, where it must exist."""
+        start = self.solvated()
+        if start is None:
             raise InputError(
                 f"{self.folder} has no equilibrated molecule. Expected the folder of a simulation "
-                f"that was begun. Start it with pgode simulate protein."
+                f"that was started. Start it with pgode simulate protein."
             )
-        return found
+        return start
 
     def start_of(self, branch: Branch) -> State | None:
-        """Where a branch begins, once it has moved away from the others."""
+        """The initial state of a branch, once it has diverged from the others."""
         name = f"{branch.name}-start.npz"
         return self._state(self._read(name)) if (self.folder / name).exists() else None
 
     def keep_start(self, branch: Branch, state: State) -> None:
-        """Keep where a branch begins."""
+        """Save the initial state of a branch."""
         with self._written(f"{branch.name}-start.npz") as keep:
             keep["positions"], keep["box"] = state.positions, state.box
 
     def has(self, split: str, index: int) -> bool:
-        """Whether a sample is finished, with the replicas that it is to have."""
+        """Whether a sample is finished, including the replicas it needs."""
         return self._has(self.settings, split, index)
 
     def _has(self, settings: ProteinSettings, split: str, index: int) -> bool:
@@ -145,7 +146,7 @@ class Samples:
         return count >= replicas and (horizon, condition) == (settings.horizon, settings.condition)
 
     def keep(self, split: str, index: int, sample: Sample) -> None:
-        """Keep a finished sample, in one step."""
+        """Save a finished sample, in one step."""
         with self._written(self._name(split, index)) as keep:
             keep["frames"], keep["parameters"] = sample.frames, sample.parameters
             keep["replicas"], keep["condition"] = sample.replicas, np.array(sample.condition)
@@ -163,7 +164,7 @@ class Samples:
         )
 
     def finished(self) -> int:
-        """Samples that are there."""
+        """Number of finished samples."""
         return self._finished(self.settings)
 
     def _finished(self, settings: ProteinSettings) -> int:
@@ -190,22 +191,22 @@ class Samples:
 
     def _read(self, name: str, needed: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
         try:
-            # Opened here because numpy leaves its own handle open when the archive is broken.
+            # Opened here because numpy does not close its handle when the archive is broken.
             with (self.folder / name).open("rb") as file:
                 archive = np.load(file, allow_pickle=False)
                 return {key: archive[key] for key in needed or archive.files}
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
             raise InputError(
                 f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
-                f"simulation. Remove this file; the same command makes it again."
+                f"simulation. Remove this file; the same command creates it again."
             ) from None
 
 
 @cache
 def _futures(samples: Samples, name: str, written: int) -> tuple[int, int, int]:
-    """Replicas of a kept sample, their frames, and those before they parted.
+    """Replicas of a saved sample, their frames, and the frames before they diverge.
 
-    Asked for again and again while a simulation is watched; `written` tells a file made anew.
+    Cached because progress is checked often; `written` distinguishes a new version of the file.
     """
     kept = samples._read(name, SAMPLE)
     count, horizon, *_ = kept["replicas"].shape
@@ -213,5 +214,5 @@ def _futures(samples: Samples, name: str, written: int) -> tuple[int, int, int]:
 
 
 def _versions() -> dict[str, str]:
-    """What else than the settings decides the numbers."""
+    """What determines the numbers besides the settings."""
     return {"generator_version": VERSION, "openmm": version("openmm")}

@@ -1,4 +1,4 @@
-"""What a molecular data set is: its structure, solvent, parameters, samples and their seeds."""
+"""The definition of a molecular data set: structure, solvent, parameters, samples and seeds."""
 
 from dataclasses import asdict, dataclass
 from math import isfinite
@@ -16,34 +16,34 @@ RANGES = Ranges(
     inner={"temperature": (290.0, 310.0), "pressure": (0.9, 1.1), "friction": (0.9, 1.1)},
     outer={"temperature": (280.0, 320.0), "pressure": (0.8, 1.2), "friction": (0.8, 1.2)},
 )
-"""The paper's: temperature in K, pressure in bar, friction in 1/ps."""
+"""Those of the paper: temperature in K, pressure in bar, friction in 1/ps."""
 WITHOUT_PRESSURE = Ranges(
     *({k: v for k, v in box.items() if k != "pressure"} for box in (RANGES.inner, RANGES.outer))
 )
 UNITS = MappingProxyType({"temperature": "K", "pressure": "bar", "friction": "1/ps"})
 
 STREAM = 2
-"""Enters every random stream of this source of data, as the particle systems have 0 and 1."""
+"""Part of the key of every random stream, as `ParticleSystem.stream` (0 and 1 are taken)."""
 EQUILIBRATION = 4
-"""Stands where samples have their split, in the stream of the equilibration."""
+"""In the place of the split, in the key of the random stream of the equilibration."""
 VERSION = "1"
 """Version of the numbers, not of the library: raised whenever the same seed gives other values."""
 
 EXTENSIBLE = (*SPLITS, "replicas", "replicated", "condition", "horizon")
-"""Settings that change which samples and replicas there are, and none of those there already."""
+"""Settings that determine which samples and replicas exist, but do not change existing ones."""
 
 
 @dataclass(frozen=True)
 class ProteinSettings:
-    """Everything that decides the numbers; two equal settings give equal data on one machine."""
+    """Everything that determines the numbers: equal settings give equal data on one machine."""
 
     structure: str
-    """What was asked for: the name of a file, a PDB entry or a sequence."""
+    """The name of a file, a PDB entry or a sequence."""
     structure_hash: str
     implicit: bool = False
     """No water and no box: for quick checks."""
     open_ring: bool = False
-    """Leave out bonds between the first residue and a side chain (a lasso's ring)."""
+    """Leave out bonds between the first residue and a side chain (the ring of a lasso)."""
     seed: int = 0
     train: int = 200
     val: int = 50
@@ -54,24 +54,24 @@ class ProteinSettings:
     settle: float = 2.0
     """Time (ps) between setting a sample's parameters and its first frame."""
     equilibrate: float = 100.0
-    """Time (ps) that the solvated molecule runs once, before anything else."""
+    """Time (ps) of the one run of the solvated molecule before everything else."""
     separate: float = 10.0
-    """Time (ps) that each branch runs before its first sample, to leave the others behind."""
+    """Time (ps) that each branch runs before its first sample, to diverge from the others."""
     branch: int = 25
-    """Samples of one branch, each going on where the last one ended."""
+    """Samples per branch; each continues from the end of the one before."""
     replicas: int = 0
-    """Further futures of each system of `replicated`, from the end of its condition."""
+    """Further futures of each replicated system, from the end of its condition."""
     replicated: int = 10
-    """Test systems that have such replicas, as many in and out of distribution."""
+    """Systems of test, and of ood, that have such replicas."""
     condition: int = 12
-    """Frames before the replicas part."""
+    """Frames before the replicas diverge."""
     horizon: int = 24
-    """Frames that they run."""
+    """Frames of each replica."""
     step: float = 4.0
     """Time step (fs); hydrogens weigh 3 g/mol so that it can be this long."""
 
     def __post_init__(self) -> None:
-        """Refuse numbers that make no data set."""
+        """Refuse numbers that do not define a data set."""
         for name in SPLITS:
             check_int(name, getattr(self, name), 0)
         for name, least in (("frames", 2), ("branch", 1), ("condition", 1), ("horizon", 1)):
@@ -95,14 +95,14 @@ class ProteinSettings:
         futures = self.replicas + (self.frames >= self.condition + self.horizon)
         if self.replicas and (self.condition >= self.frames or futures < 2):
             raise InputError(
-                f"replicas part after {self.condition} frames and run {self.horizon}, but a sample "
-                f"has {self.frames} frames and {self.replicas} replica. Expected at least two "
-                f"futures to compare. Ask for {self.condition + self.horizon} frames, or for more "
-                f"replicas, or for none."
+                f"replicas diverge after {self.condition} frames and have {self.horizon}, but a "
+                f"sample has {self.frames} frames and {self.replicas} replica. Expected at least "
+                f"two futures to compare. Ask for {self.condition + self.horizon} frames, or for "
+                f"more replicas, or for none."
             )
 
     def _check_frame_time(self) -> None:
-        """A frame that is no whole number of steps would be at another time than the file says."""
+        """A frame must be a whole number of steps, or its time in the file would be wrong."""
         steps = 1000 * self.frame_time / self.step
         if isfinite(steps) and steps >= 1 and abs(steps - round(steps)) < 1e-6:
             return
@@ -119,12 +119,12 @@ class ProteinSettings:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of the system parameters: without a box there is no pressure."""
+        """Names of the system parameters; without a box there is no pressure."""
         return self.ranges.names
 
     @property
     def ranges(self) -> Ranges:
-        """What parameters are drawn from."""
+        """Ranges that parameters are drawn from."""
         return WITHOUT_PRESSURE if self.implicit else RANGES
 
     @property
@@ -133,44 +133,44 @@ class ProteinSettings:
         return self.steps(self.frame_time)
 
     def steps(self, time: float) -> int:
-        """Time steps that make `time` ps."""
+        """Number of time steps in `time` ps."""
         return round(1000 * time / self.step)
 
     def branches(self) -> list["Branch"]:
-        """All branches, the longest first; each has the samples of one split only."""
-        found = [
+        """All branches, the longest first; each has samples of one split only."""
+        branches = [
             Branch(split, first, min(first + self.branch, count))
             for split, count in self.counts.items()
             for first in range(0, count, self.branch)
         ]
-        return sorted(found, key=lambda branch: -self._frames_of(branch))
+        return sorted(branches, key=lambda branch: -self._frames_of(branch))
 
     def _frames_of(self, branch: "Branch") -> int:
         replicas = sum(self.replicas_of(branch.split, k) for k in range(branch.first, branch.stop))
         return (branch.stop - branch.first) * self.frames + replicas * self.horizon
 
     def replicated_of(self, split: str) -> tuple[int, ...]:
-        """Samples that get further futures: spread over the split, not neighbours in a branch."""
+        """Samples with replicas: spread over the split, not adjacent in a branch."""
         count = self.counts[split] if self.replicas and split in ("test", "ood") else 0
         some = min(self.replicated, count)
         return tuple(k * count // some for k in range(some))
 
     def replicas_of(self, split: str, index: int) -> int:
-        """Further futures that this sample gets."""
+        """Number of replicas of this sample."""
         return self.replicas if index in self.replicated_of(split) else 0
 
     def stream(self, split: str, index: int) -> np.random.Generator:
-        """The random stream of one sample, whatever else is simulated."""
+        """The random stream of one sample, independent of all others."""
         key = (self.seed, STREAM, SPLITS.index(split), index)
         return np.random.default_rng(np.random.SeedSequence(key))
 
     def equilibration_stream(self) -> np.random.Generator:
-        """The random stream of the run before anything else."""
+        """The random stream of the equilibration."""
         key = (self.seed, STREAM, EQUILIBRATION)
         return np.random.default_rng(np.random.SeedSequence(key))
 
     def branch_stream(self, branch: "Branch") -> np.random.Generator:
-        """The random stream with which a branch leaves the others."""
+        """The random stream with which a branch diverges from the others."""
         key = (self.seed, STREAM, SPLITS.index(branch.split), branch.first, 1)
         return np.random.default_rng(np.random.SeedSequence(key))
 
@@ -181,10 +181,10 @@ class ProteinSettings:
 
 @dataclass(frozen=True)
 class Branch:
-    """Samples first, ..., stop - 1 of a split: one simulation, its parameters set anew for each.
+    """Samples first, ..., stop - 1 of a split: one simulation with new parameters for each sample.
 
-    Branches part from the one equilibrated state with velocities of their own, so that no split
-    is the continuation of another, and run side by side.
+    Branches start from the same equilibrated state with different velocities, so that no split
+    continues another, and can run in parallel.
     """
 
     split: str

@@ -1,4 +1,4 @@
-"""Where a structure comes from, and its repair: missing atoms, hydrogens, closed rings."""
+"""Sources of a structure, and its repair: missing atoms, hydrogens, closed rings."""
 
 import io
 import urllib.error
@@ -23,7 +23,7 @@ NUCLEIC = (*"ACGUIN", "DA", "DC", "DG", "DT", "DI")
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a PDB file, and what it was asked for by."""
+    """The text of a PDB file, and the name the user gave."""
 
     name: str
     pdb: str
@@ -52,7 +52,7 @@ def from_file(path: Path) -> Source:
 
 
 def from_sequence(sequence: str) -> Source:
-    """A stretched peptide of this sequence."""
+    """An extended peptide of this sequence."""
     return Source(sequence, peptide_pdb(sequence))
 
 
@@ -61,8 +61,8 @@ def from_pdb_id(entry: str, cache: Path) -> Source:
     name = entry.strip().lower()
     if len(name) != 4 or not name.isalnum():
         raise InputError(
-            f'"{entry}" is no entry of the Protein Data Bank. Expected four letters and digits, '
-            f"such as 5AWL. Correct it, or give a file with --structure."
+            f'"{entry}" is not an entry of the Protein Data Bank. Expected four letters and '
+            f"digits, such as 5AWL. Correct it, or give a file with --structure."
         )
     kept = cache / f"{name}.pdb"
     if not kept.exists():
@@ -89,7 +89,7 @@ def _with_atoms(text: str, source: str) -> str:
 
 @dataclass(frozen=True)
 class Repaired:
-    """A whole protein as OpenMM has it, the rings that were closed, and what was mended."""
+    """A complete protein in OpenMM's types, its closed rings, and a list of repairs."""
 
     topology: Any
     positions: Any
@@ -98,12 +98,12 @@ class Repaired:
 
 
 def repaired(source: Source, *, open_ring: bool) -> Repaired:
-    """OpenMM's topology and positions of a whole protein.
+    """OpenMM's topology and positions of a complete protein.
 
     Missing residues at the ends are left out, those within a chain and missing atoms are added,
-    non-standard residues replaced by the nearest standard one, everything that is no protein
-    removed, and hydrogens added for pH 7. Bonds from the first residue's nitrogen to a side
-    chain, which this would cut open, are closed again unless `open_ring`.
+    non-standard residues are replaced by the nearest standard one, everything that is not protein
+    is removed, and hydrogens are added for pH 7. Bonds from the nitrogen of the first residue to a
+    side chain, which this would open, are closed again unless `open_ring`.
     """
     fixer_type = openmm_part("pdbfixer", "PDBFixer")
     try:
@@ -135,22 +135,22 @@ def repaired(source: Source, *, open_ring: bool) -> Repaired:
 
 
 def _without_nucleic(fixer: Any) -> list[str]:
-    """Take away DNA and RNA, which PDBFixer keeps; returns what was there.
+    """Remove DNA and RNA, which PDBFixer keeps; returns the removed residues.
 
-    It is done first because PDBFixer counts chains when it looks for missing residues.
+    This comes first because PDBFixer counts chains when it looks for missing residues.
     """
     from openmm.app import Modeller
 
-    found = [residue for residue in fixer.topology.residues() if residue.name in NUCLEIC]
-    if found:
+    nucleic = [residue for residue in fixer.topology.residues() if residue.name in NUCLEIC]
+    if nucleic:
         modeller = Modeller(fixer.topology, fixer.positions)
-        modeller.delete(found)
+        modeller.delete(nucleic)
         fixer.topology, fixer.positions = modeller.topology, modeller.positions
-    return [f"{residue.name} {residue.id}" for residue in found]
+    return [f"{residue.name} {residue.id}" for residue in nucleic]
 
 
 def _changes(fixer: Any, already: list[str]) -> list[str]:
-    """What is replaced and removed, in words; that water is removed goes without saying."""
+    """Descriptions of what is replaced and removed, except water, which always is."""
     pairs = {residue: name for residue, name in fixer.nonstandardResidues}
     replaced = [f"{residue.name} {residue.id} by {name}" for residue, name in pairs.items()]
     removed = [
@@ -158,12 +158,12 @@ def _changes(fixer: Any, already: list[str]) -> list[str]:
         for residue in fixer.topology.residues()
         if residue.name not in STANDARD and residue not in pairs
     ]
-    found = {"replaced": replaced, "removed": [*already, *removed]}
-    return [f"{verb} {', '.join(names)}" for verb, names in found.items() if names]
+    changes = {"replaced": replaced, "removed": [*already, *removed]}
+    return [f"{verb} {', '.join(names)}" for verb, names in changes.items() if names]
 
 
 def _additions(fixer: Any) -> list[str]:
-    """What is added, in words; that hydrogens are goes without saying."""
+    """Descriptions of what is added, except hydrogens, which always are."""
     residues = [name for names in fixer.missingResidues.values() for name in names]
     atoms = [
         atom for part in (fixer.missingAtoms, fixer.missingTerminals) for atom in part.values()
@@ -175,7 +175,7 @@ def _additions(fixer: Any) -> list[str]:
 
 @contextmanager
 def openmm_errors(what: str) -> Iterator[None]:
-    """A simulation that OpenMM cannot go on with, in words."""
+    """Turn a failure of OpenMM into an error that the user can act on."""
     from openmm import OpenMMException
 
     try:
@@ -183,14 +183,14 @@ def openmm_errors(what: str) -> Iterator[None]:
     except OpenMMException as error:
         text = " ".join(str(error).split())
         raise InputError(
-            f"OpenMM gave up in {what}: {text}. Expected a structure that can be simulated: atoms "
-            f"that lie on each other, or a chain through another, have no finite forces. Mend the "
-            f"structure, or take another."
+            f"OpenMM failed in {what}: {text}. Expected a structure that can be simulated: atoms "
+            f"on top of each other, or chains through each other, have no finite forces. Repair "
+            f"the structure, or take another."
         ) from None
 
 
 def _forget_ends(fixer: Any) -> None:
-    """Residues missing at the ends of a chain: nobody saw where they are."""
+    """Ignore residues missing at the ends of a chain: their positions are unknown."""
     chains = list(fixer.topology.chains())
     for chain, place in list(fixer.missingResidues):
         if place in (0, len(list(chains[chain].residues()))):
@@ -198,7 +198,7 @@ def _forget_ends(fixer: Any) -> None:
 
 
 def openmm_part(module: str, name: str) -> Callable[..., Any]:
-    """A part of an optional library, or the error that says how to install it."""
+    """A part of an optional library, or an error that says how to install it."""
     try:
         loaded = __import__(module, fromlist=[name])
     except ImportError:
