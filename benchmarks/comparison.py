@@ -7,14 +7,15 @@ python -m benchmarks.comparison write               # results in the tree -> doc
 import argparse
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pgode.reproduce.output.collect import content
+from pgode.reproduce.output.collect import collect
+from pgode.reproduce.output.content import Content, TableContent
 from pgode.reproduce.output.drawing import curves
 from pgode.reproduce.output.rendering import markdown
-from pgode.reproduce.plan.choice import Choice
-from pgode.reproduce.tables.catalogue import EXPERIMENTS, FLOOR, NAIVE
+from pgode.reproduce.plan.selection import Selection
+from pgode.reproduce.tables.catalogue import EXPERIMENTS
 from pgode.runtime.files import write_text
 
 KEPT = Path("benchmarks/results/reproduce")
@@ -59,13 +60,13 @@ def write() -> int:
     for experiment in EXPERIMENTS.values():
         if experiment.kind == "pictures":
             continue
-        found = content(experiment, Choice(BUDGET, seeds=SEEDS), KEPT)
-        filled = [name for name in experiment.datasets if _filled(found, name)]
+        content = collect(experiment, Selection(BUDGET, seeds=SEEDS), KEPT)
+        filled = [name for name in experiment.datasets if _filled(content, name)]
         if not filled:
             continue
-        found["rows"] = [row for row in found["rows"] if row["dataset"] in filled]
-        parts.append(markdown(found))
-        for number, figure in enumerate(curves(found) if experiment.axis else []):
+        content = _only(content, filled)
+        parts.append(markdown(content))
+        for number, figure in enumerate(_figures(content)):
             name = f"{experiment.name}-{filled[number]}.svg"
             PICTURES.mkdir(exist_ok=True)
             write_text(PICTURES / name, figure)
@@ -78,15 +79,26 @@ def write() -> int:
     return 0
 
 
-def _filled(found: dict[str, Any], dataset: str) -> bool:
-    """Whether at least half of the learned rows have numbers on a data set."""
-    fixed = {**NAIVE, **FLOOR}
-    rows = [r for r in found["rows"] if r["dataset"] == dataset and r["model"] not in fixed]
-    known = [
-        any(n is not None for n in (row.get("seconds"), *(c["ours"] for c in row.get("cells", ()))))
-        for row in rows
-    ]
-    return sum(known) >= len(rows) / 2
+def _filled(content: Content, dataset: str) -> bool:
+    """Whether at least half of the trained rows have numbers on a data set."""
+    if isinstance(content, TableContent):
+        trained = [row for row in content.rows_of(dataset) if row.role == "model"]
+        known = [any(cell.ours is not None for cell in row.cells) for row in trained]
+    else:
+        known = [row.seconds is not None for row in content.rows_of(dataset)]
+    return sum(known) >= len(known) / 2
+
+
+def _only(content: Content, datasets: list[str]) -> Content:
+    """The content of these data sets alone."""
+    if isinstance(content, TableContent):
+        kept = tuple(row for row in content.rows if row.dataset in datasets)
+        return replace(content, rows=kept)
+    return replace(content, rows=tuple(row for row in content.rows if row.dataset in datasets))
+
+
+def _figures(content: Content) -> list[str]:
+    return curves(content) if isinstance(content, TableContent) and content.axis else []
 
 
 READING = """## What they say

@@ -13,6 +13,7 @@ from pgode.reports.run.comparison import Comparison, compare, model_name
 FLOOR = "noise floor"
 GAINED_KEYS = ("gained", "gained_low", "gained_high")
 GAINED = "gained of what can be"
+SHARE_LABEL = "share of the achievable improvement"
 """(last value - ours) / (last value - noise floor), on the systems with replicas."""
 
 
@@ -108,6 +109,9 @@ def percent(share: float | None, low: float | None, high: float | None) -> str:
         return "< -100 %"
     around = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"
     return f"{100 * share:.0f}{around} %"
+
+
+percent_range = percent
 
 
 def _skill(value: float) -> str:
