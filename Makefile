@@ -28,8 +28,10 @@ DEMO := demo
 DEMO_SIMULATE ?= --train 400 --val 60 --test 100 --ood 100
 DEMO_TRAIN ?= --epochs 16 --set model.width=64
 DEMO_EVALUATE ?=
-# For instance `make test PYTEST_FLAGS="-n 2"`, or PYTEST_FLAGS="-k solver".
+# For instance `make test PYTEST_FLAGS="-k solver"`.
 PYTEST_FLAGS ?=
+# Processes that share the tests, each with one thread.
+TEST_JOBS ?= 2
 
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +57,7 @@ lint: $(STAMP)  ## ruff, mypy and the import contract
 	$(BIN)/lint-imports --no-logo
 
 test-python: $(STAMP)  ## The tests that need no browser
-	$(BIN)/python -m pytest $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_FLAGS)
 
 test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
 	@if ! command -v chromium chromium-browser google-chrome >/dev/null; then \

@@ -14,25 +14,28 @@ BUDGET = {
     "training.curriculum": (),
     "training.threads": 1,
 }
+LATENT = dict.fromkeys(("residual_decoder", "history_readout", "mean_structure"), False)
 CHANGES: dict[str, dict[str, object]] = {
     "`default`": {},
-    "without kinematics": {"model.kinematics": False},
-    "without kinematics and anchor": {"model.kinematics": False, "model.anchor": False},
-    "without pulls along lines": {"model.coupling": False},
-    "without measured strengths": {"model.strength": False},
-    "without both": {"model.coupling": False, "model.strength": False},
-    "posterior that starts at variance 1": {"model.start": 0.0},
-    "without layer norm in the encoders": {"model.encoder_norm": False},
-    "spatial weights not shared out": {"model.encoder_share": False},
-    "encoders without rates": {"model.encoder_rates": False},
-    "encoders without the relation network": {"model.encoder_relation": False},
+    "without kinematics": {"model.state": "latent"},
+    "without kinematics and anchor": {"model.state": {**LATENT, "kind": "latent"}},
+    "without pulls along lines": {"model.state.coupling": False},
+    "without measured strengths": {"model.encoder.strength_context": False},
+    "without both": {
+        "model.state.coupling": False,
+        "model.encoder.strength_context": False,
+    },
+    "posterior that starts at variance 1": {"model.objective.initial_log_variance": 0.0},
+    "without layer norm in the encoders": {"model.encoder.layer_norm": False},
+    "spatial weights not shared out": {"model.encoder.degree_normalise": False},
+    "encoders without rates": {"model.encoder.rates": False},
+    "encoders without the relation network": {"model.encoder.relation": False},
     "windows at the first frame only": {"window.starts": "first"},
     "batch 256, learning rate 5e-4": {"training.batch": 256, "training.learning_rate": 5e-4},
-    "sigma 0.01": {"model.sigma": 0.01},
-    "parameters weight 0.01": {"model.parameters": 0.01},
+    "sigma 0.01": {"model.objective.sigma": 0.01},
+    "parameters weight 0.01": {"model.objective.parameter_info_weight": 0.01},
     "Adam": {"training.optimiser": "adam"},
-    "posterior mean in training": {"model.sample": False},
-    "without the recovery term": {"model.recovery": False},
+    "posterior mean in training": {"model.objective.sample": False},
 }
 OUT = Path("benchmarks/results/ablation.json")
 
@@ -53,8 +56,8 @@ def main() -> int:
             run = api.resume(folder, data)
         else:
             run = api.train(data, folder, settings={**BUDGET, **change})
-        mse = run.evaluate(data, horizons=[12], samples=0)["mse"]
-        content["rows"][name] = {split: mse[split]["12"] for split in ("test", "ood")}
+        mse = run.evaluate(data, horizons=[12], samples=0).mse
+        content["rows"][name] = {split: mse.row(split, 12) for split in ("test", "ood")}
         content["note"] = (
             "Springs, 500 training systems, width 64, horizon 12, 8 epochs, seed 0; each row "
             "changes one setting of the `default` preset. MSE x 1e-2. Short runs: they rank "

@@ -7,14 +7,20 @@ python -m benchmarks.accuracy tables             # benchmarks/results/*.json -> 
 import argparse
 import json
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.published import PGODE
+from pgode.evaluation.evaluation import Evaluation, ScoreTable
 
 RESULTS = Path("benchmarks/results")
-CELLS = [(split, h, v) for split in ("test", "ood") for h in ("12", "24", "36") for v in ("q", "v")]
+Cell = tuple[str, int, str]
+HORIZONS = (12, 24, 36)
+CELLS: list[Cell] = [
+    (split, h, v) for split in ("test", "ood") for h in HORIZONS for v in ("q", "v")
+]
 
 
 INTRODUCTION = """# Results
@@ -35,10 +41,10 @@ Each run is made by `python -m benchmarks.accuracy train NAME`, and its full eva
 READING = """## How to read this
 
 - On Springs what a forecast has to find out is the strength of the springs. The `default` preset
-  measures it on the condition (`model.strength`) and pulls objects along the lines to their
-  neighbours with it (`model.coupling`); without these two the error out of distribution grew with
-  the distance of a system's strength from the usual one. [Where we differ](differences.md) has the
-  reasons, the ablation above what each is worth.
+  estimates it on the condition (`model.encoder.strength_context`) and pulls objects along the lines
+  to their neighbours with it (`model.state.coupling`); without these two the error out of
+  distribution grows with the distance of a system's strength from the training mean.
+  [Where we differ](differences.md) has the reasons, the ablation above what each is worth.
 - Energy is not conserved by construction, and the forecasts drift more than the simulator.
 - On Charged close encounters are chaotic: a small error before one is a large error after it. The
   simulator's own energy drifts there too, because it clips the force at short distances.
@@ -97,63 +103,78 @@ def keep(name: str, run: Path) -> int:
     from pgode.runtime.files import write_json
 
     opened = Run.open(run)
-    result = opened.evaluate(files.read(source_of(run)))
-    for key in ("curve", "curve_low", "curve_high"):
-        del result[key]
-    threads = opened.config.training.threads
+    evaluation = opened.evaluate(files.read(source_of(run)))
+    kept = replace(evaluation, curves={}, curve_low={}, curve_high={})
     epochs = opened.epochs
-    result["training"] = {
+    cost = {
         "epochs": len(epochs),
         "minutes": round(epochs[-1]["seconds"] / 60, 1),
-        "threads": threads,
+        "threads": opened.config.training.threads,
     }
-    write_json(RESULTS / f"{name}.json", result)
+    write_json(RESULTS / f"{name}.json", {"cost": cost, "evaluation": kept.to_json()})
     return 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """An evaluation in benchmarks/results, and what the training took."""
+
+    evaluation: Evaluation
+    cost: dict[str, Any]
+
+    @classmethod
+    def read(cls, name: str) -> "Result | None":
+        """The result of a job; None if it has not been run."""
+        path = RESULTS / f"{name}.json"
+        if not path.exists():
+            return None
+        content = json.loads(path.read_text())
+        return cls(Evaluation.from_json(content["evaluation"]), content["cost"])
 
 
 def tables() -> int:
     """Write docs/results.md from what is in benchmarks/results."""
     from pgode.runtime.files import write_text
 
-    found = {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
     parts = [INTRODUCTION]
-    if "springs" in found:
-        parts.append(_section("Springs, `default` preset, one model", "springs", found["springs"]))
-    names = {h: f"springs-paper-{h}" for h in ("12", "24", "36")}
-    lengths = {h: found[name] for h, name in names.items() if name in found}
+    if (springs := Result.read("springs")) is not None:
+        parts.append(_section("Springs, `default` preset, one model", "springs", springs))
+    read = {h: Result.read(f"springs-paper-{h}") for h in HORIZONS}
+    lengths = {h: result for h, result in read.items() if result is not None}
     if lengths:
         parts.append(_by_length(lengths))
-    if "charged" in found:
-        parts.append(_section("Charged, `default` preset, one model", "charged", found["charged"]))
-    if "ablation" in found:
-        parts.append(_ablation(found["ablation"]))
+    if (charged := Result.read("charged")) is not None:
+        parts.append(_section("Charged, `default` preset, one model", "charged", charged))
+    ablation = RESULTS / "ablation.json"
+    if ablation.exists():
+        parts.append(_ablation(json.loads(ablation.read_text())))
     parts.append(READING)
     write_text(Path("docs/results.md"), "\n".join(parts))
     return 0
 
 
-def _section(title: str, system: str, result: dict[str, Any]) -> str:
-    naive = result["naive"]
+def _section(title: str, system: str, result: Result) -> str:
+    evaluation, cost = result.evaluation, result.cost
     rows = {
-        "PGODE, paper": [PGODE[system][s][h][v] / 100 for s, h, v in CELLS],
-        "PGODE, ours": [result["mse"][s][h][v] for s, h, v in CELLS],
-        "constant velocity": [naive["constant-velocity"][s][h][v] for s, h, v in CELLS],
-        "last value": [naive["last-value"][s][h][v] for s, h, v in CELLS],
+        "PGODE, paper": [PGODE[system][s][str(h)][v] / 100 for s, h, v in CELLS],
+        "PGODE, ours": _errors(evaluation.mse, CELLS),
+        "constant velocity": _errors(evaluation.naive_mse("constant-velocity"), CELLS),
+        "last value": _errors(evaluation.naive_mse("last-value"), CELLS),
     }
-    training = result["training"]
-    coverage = result["coverage"]["90"]
-    drift = result["energy_drift"]
+    coverage, training = evaluation.score("coverage_90"), evaluation.training
+    drift = evaluation.energy_drift or {}
+    seed = training.seed if training else "unknown"
     lines = [
         f"## {title}\n",
         _table(rows),
-        f"Training: {training['epochs']} epochs, {training['minutes']} minutes on "
-        f"{training['threads']} thread(s) of a shared two-core machine. Data hash "
-        f"`{result['data_hash'][:12]}`, seed {result['training_seed']}.\n",
+        f"Training: {cost['epochs']} epochs, {cost['minutes']} minutes on "
+        f"{cost['threads']} thread(s) of a shared two-core machine. Data hash "
+        f"`{evaluation.data_hash[:12]}`, seed {seed}.\n",
         "Share of true values inside the 90 % interval (first 36 frames): "
         + "; ".join(
-            f"{split} {name} {100 * coverage[split]['36'][name]:.1f} %"
-            for split in coverage
-            for name in coverage[split]["36"]
+            f"{split} {name} {100 * (share or 0):.1f} %"
+            for split in coverage.splits
+            for name, share in coverage.row(split, 36).items()
         )
         + ".\n",
         "Energy drift, median over systems of the mean |E(t) - E(0)| / |E(0)|: "
@@ -167,23 +188,28 @@ def _section(title: str, system: str, result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _by_length(lengths: dict[str, dict[str, Any]]) -> str:
+def _errors(table: ScoreTable, cells: Sequence[Cell]) -> list[float]:
+    return [error for cell in cells if (error := table.at(*cell)) is not None]
+
+
+def _by_length(lengths: dict[int, Result]) -> str:
     cells = [cell for cell in CELLS if cell[1] in lengths]
     rows = {
-        "PGODE, paper": [PGODE["springs"][s][h][v] / 100 for s, h, v in cells],
-        "PGODE, `paper` preset": [lengths[h]["mse"][s][h][v] for s, h, v in cells],
+        "PGODE, paper": [PGODE["springs"][s][str(h)][v] / 100 for s, h, v in cells],
+        "PGODE, `paper` preset": [
+            error for cell in cells for error in _errors(lengths[cell[1]].evaluation.mse, [cell])
+        ],
     }
     took = "; ".join(
-        f"length {h}: {each['training']['epochs']} epochs, {each['training']['minutes']} minutes"
+        f"length {h}: {each.cost['epochs']} epochs, {each.cost['minutes']} minutes"
         for h, each in lengths.items()
     )
     title = "## Springs, `paper` preset, one model per length"
     return f"{title}\n\n{_table(rows, cells)}\nTraining, one thread: {took}.\n"
 
 
-def _table(rows: dict[str, list[float]], cells: list[tuple[str, str, str]] | None = None) -> str:
+def _table(rows: dict[str, list[float]], cells: Sequence[Cell] = CELLS) -> str:
     """A line per cell; ours with the ratio to the paper's number, marked where it is worse."""
-    cells = cells or CELLS
     names = {"test": "ID", "ood": "OOD"}
     lines = [
         "| MSE x 1e-2 | " + " | ".join(rows) + " |",

@@ -25,7 +25,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.pgode import PGODE, PGODEConfig
 from pgode.models.pgode.gates import Contexts
-from pgode.models.pgode.messages import Relation
+from pgode.nn.relation import Relation
 from pgode.ode import Solution
 
 
@@ -113,13 +113,13 @@ class Straightforward(PGODE):
         super().__init__(config, normaliser)
         del self.dynamics
         self.mixed = EdgeListPrototypes(
-            self.state.inputs, config.width, config.prototypes, len(normaliser.edge_attributes)
+            self.state.inputs, config.width, self.prototypes, len(normaliser.edge_attributes)
         )
 
-    def encode(self, batch: Batch) -> Contexts:
+    def contexts(self, batch: Batch) -> Contexts:
         """Our encoders, on an edge list."""
         graph = EdgeListGraph.of(batch.history.graph)
-        return super().encode(replace(batch, history=replace(batch.history, graph=graph)))
+        return super().contexts(replace(batch, history=replace(batch.history, graph=graph)))
 
     def solve(
         self,
@@ -134,7 +134,7 @@ class Straightforward(PGODE):
         gate = self.gate(contexts, batch)
         edges = (batch.graph.receivers, batch.graph.senders.long(), batch.graph.attributes)
         derivative = self.state.derivative(lambda z: self.mixed(z, gate, *edges), contexts, batch)
-        grid = torch.cat([times.new_zeros(1), times[0] * self.config.frame_time])
+        grid = torch.cat([times.new_zeros(1), times[0] * self.config.solver.frame_time])
         # The gate is made outside the derivative: unless it is named, the adjoint method gives it
         # no gradient and it never learns.
         states = odeint_adjoint(

@@ -18,7 +18,7 @@ CONDITION, HORIZON, FRAMES, OBJECTS = 6, 6, 18, 3
 
 SETTINGS = {
     "model.width": 8,
-    "model.prototypes": 2,
+    "model.dynamics.prototypes": 2,
     "window.condition": CONDITION,
     "window.horizon": HORIZON,
     "training.epochs": 3,
@@ -34,8 +34,11 @@ OPTIONS = tuple(word for key, value in SETTINGS.items() for word in ("--set", f"
 
 
 def settings(**changes: object) -> RunConfig:
-    """The tiny settings, with changes such as `training_epochs=2`."""
-    named = {key.replace("_", ".", 1): value for key, value in changes.items()}
+    """The tiny settings, with changes such as `training_epochs=2` or `model__dynamics__top_k=1`."""
+    named = {
+        key.replace("__", ".") if "__" in key else key.replace("_", ".", 1): value
+        for key, value in changes.items()
+    }
     return run_config(changes={**SETTINGS, **named})
 
 

@@ -1,4 +1,4 @@
-"""Linear right-hand sides of two systems, of three objects and of two, for tests of robustness."""
+"""Linear right-hand sides for tests of robustness: a system of three objects and one of two."""
 
 from collections.abc import Callable
 
@@ -9,17 +9,17 @@ SYSTEM = torch.tensor([0, 0, 0, 1, 1])
 
 
 def seeded(seed: int = 0) -> torch.Generator:
-    """Random numbers that a test can draw again."""
+    """A generator whose numbers a test can draw again."""
     return torch.Generator().manual_seed(seed)
 
 
 def random_matrices() -> list[Tensor]:
-    """One for each system, of all numbers of its state."""
+    """One for each system, acting on the states of all its objects."""
     return [torch.randn(n, n, generator=seeded(n), dtype=torch.float64) for n in (12, 8)]
 
 
 def linear(matrices: list[Tensor]) -> Callable[[Tensor], Tensor]:
-    """Z -> M Z in each system, which couples all of its objects."""
+    """Z -> M Z in each system, with all of its objects coupled."""
 
     def field(state: Tensor) -> Tensor:
         parts = [state[k == SYSTEM].flatten() for k in range(2)]

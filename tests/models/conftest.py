@@ -12,6 +12,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
 from pgode.data.trajectories import Trajectories
 from pgode.models import Forecaster, build_model, model_config
+from pgode.runtime.settings import merged
 
 Make = Callable[..., Forecaster]
 
@@ -21,7 +22,7 @@ LEARNED = (
     *("nri", "agentformer", "i-gpode", "egnn", "eqmotion"),
 )
 SMALL: dict[str, dict[str, Any]] = {
-    "pgode": {"width": 8, "prototypes": 3},
+    "pgode": {"width": 8, "dynamics": {"prototypes": 3}},
     **{name: {"width": 8} for name in LEARNED},
 }
 
@@ -59,7 +60,7 @@ def make(normaliser: Normaliser) -> Make:
 
     def made(name: str = "pgode", seed: int = 0, like: Normaliser = normaliser, **settings: Any):
         torch.manual_seed(seed)
-        config = model_config(name, {**SMALL.get(name, {}), **settings})
+        config = model_config(name, merged(SMALL.get(name, {}), settings))
         return build_model(name, config, like).double()
 
     return made

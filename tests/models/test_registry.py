@@ -1,11 +1,15 @@
 """Models by name."""
 
+from typing import get_args
+
 import pytest
 
 from pgode.models import MODELS, Forecaster, build_model, model_config
 from pgode.models.forecaster import ModelConfig
 from pgode.models.registry import model_class
 from pgode.runtime.errors import InputError
+from pgode.runtime.settings import Settings
+from pgode.training.presets import presets_of
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -18,17 +22,26 @@ def test_every_name_is_a_forecaster_with_a_config_of_its_own(name):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_preset_has_settings_the_model_knows(name):
-    found = model_class(name)
-    assert "default" in found.presets
-    for preset in found.presets.values():
+    presets = presets_of(name)
+    assert "default" in presets
+    for preset in presets.values():
         model_config(name, preset.get("model", {}))
+
+
+def undescribed(group):
+    """Settings without a description, in the groups of a model's config and in all their kinds."""
+    for key, field in group.model_fields.items():
+        kinds = get_args(field.annotation) or (field.annotation,)
+        groups = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Settings)]
+        for inner in groups:
+            yield from (f"{key}.{name}" for name in undescribed(inner))
+        if not groups and not field.description and key != "kind":
+            yield key
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_every_setting_says_what_it_is(name):
-    fields = model_class(name).config_type.model_fields
-    bare = [key for key, field in fields.items() if key != "solver" and not field.description]
-    assert bare == []
+    assert list(undescribed(model_class(name).config_type)) == []
 
 
 def test_unknown_name_is_refused_with_the_nearest_one():
@@ -40,8 +53,8 @@ def test_unknown_name_is_refused_with_the_nearest_one():
 
 def test_unknown_setting_is_refused_with_the_nearest_one():
     with pytest.raises(InputError, match="unknown setting") as raised:
-        model_config("pgode", {"prototype": 5})
-    assert '"model.prototype". Did you mean "prototypes"?' in str(raised.value)
+        model_config("pgode", {"dynamics": {"prototype": 5}})
+    assert '"model.dynamics.prototype". Did you mean "prototypes"?' in str(raised.value)
 
 
 def test_unknown_setting_of_a_group_is_refused_with_its_whole_name():
@@ -51,12 +64,37 @@ def test_unknown_setting_of_a_group_is_refused_with_its_whole_name():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"width": 0}, {"gate": "both"}, {"sigma": 0}, {"top": 0}, {"kl": -1}, {"solver": {"step": 0}}],
+    [
+        {"width": 0},
+        {"gate": {"contexts": "none"}},
+        {"objective": {"sigma": 0}},
+        {"dynamics": {"top_k": 0}},
+        {"objective": {"kl_weight": -1}},
+        {"solver": {"step": 0}},
+        {"dynamics": "none"},
+    ],
 )
 def test_senseless_setting_is_refused_by_name(settings):
-    (key,) = settings
+    ((key, value),) = settings.items()
+    key = f"{key}.{next(iter(value))}" if isinstance(value, dict) else key
     with pytest.raises(InputError, match=f'the setting "model.{key}'):
         model_config("pgode", settings)
+
+
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ({"kinematics": False}, r"model\.state\.kind"),
+        ({"gate": "system"}, r"model\.gate\.contexts"),
+        ({"dynamics": "prototypes"}, r"model\.dynamics\.kind=messages"),
+        ({"prototypes": 3}, r"model\.dynamics\.prototypes"),
+        ({"kl": 0.5}, r"model\.objective\.kl_weight"),
+    ],
+)
+def test_name_of_an_earlier_version_is_refused_with_the_new_one(old, new):
+    (key,) = old
+    with pytest.raises(InputError, match=f'the setting "model.{key}" is now "{new}'):
+        model_config("pgode", old)
 
 
 def test_model_is_built_for_the_data_that_the_normaliser_describes(normaliser):

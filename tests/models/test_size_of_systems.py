@@ -17,12 +17,13 @@ def test_system_context_of_ten_objects_is_the_papers_sum_and_does_not_grow_with_
     normaliser = Normaliser.fit(data)
     batch = Windows(data, normaliser, 6, 6).batch(np.arange(3), np.zeros(3, int))
     contexts = []
-    for mean in (True, False):
+    for reference in (10, None):
         torch.manual_seed(0)
-        config = model_config("pgode", {"width": 8, "system_mean": mean})
+        encoder = {"reference_objects": reference}
+        config = model_config("pgode", {"width": 8, "encoder": encoder})
         model = build_model("pgode", config, normaliser)
         with torch.no_grad():
-            contexts.append(model.encode(batch).system)
+            contexts.append(model.contexts(batch).system)
     assert torch.equal(*contexts)
 
     states = np.concatenate([data.states, data.states], axis=1)
@@ -44,10 +45,10 @@ def test_system_context_of_ten_objects_is_the_papers_sum_and_does_not_grow_with_
     )
     larger = Windows(doubled, normaliser, 6, 6).batch(np.arange(3), np.zeros(3, int))
     torch.manual_seed(0)
-    config = model_config("pgode", {"width": 8, "strength": False})
+    config = model_config("pgode", {"width": 8, "encoder": {"strength_context": False}})
     model = build_model("pgode", config, normaliser)
     with torch.no_grad():
-        assert_close(model.encode(larger).system, model.encode(batch).system)
+        assert_close(model.contexts(larger).system, model.contexts(batch).system)
 
 
 def test_an_untrained_model_of_positions_alone_repeats_the_last_value():

@@ -38,10 +38,10 @@ def test_whole_settings_need_no_group_name_in_the_error():
         ({"widht": 3}, 'unknown setting "model.widht". Did you mean "width"?'),
         ({"zzz": 3}, 'unknown setting "model.zzz". Known keys: width, depth, inner.'),
         ({"inner": {"stp": 1}}, 'unknown setting "model.inner.stp". Did you mean "step"?'),
-        ({"width": 0}, 'the setting "model.width" is 0, which does not do'),
-        ({"width": "many"}, "the setting \"model.width\" is 'many', which does not do"),
+        ({"width": 0}, 'the setting "model.width" is 0, which is invalid'),
+        ({"width": "many"}, "the setting \"model.width\" is 'many', which is invalid"),
         ({"inner": {"step": -1}}, "Correct it in the config file or with --set model.inner.step="),
-        ({"inner": 3}, 'the setting "model.inner" is 3, which does not do'),
+        ({"inner": 3}, 'the setting "model.inner" is 3, which is invalid'),
     ],
 )
 def test_error_names_the_key_and_the_fix(content, message):

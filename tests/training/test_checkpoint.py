@@ -34,7 +34,7 @@ def test_a_checkpoint_opens_with_plain_safetensors(name: str) -> None:
     run = trained()
     with safe_open(str(run.folder / f"checkpoints/{name}.safetensors"), framework="numpy") as file:
         names, header = set(file.keys()), file.metadata()
-    assert header["format"] == "1"
+    assert header["format"] == str(checkpoint.FORMAT)
     assert json.loads(header["progress"])["epoch"] in (1, 2, 3)
     weights = {key.removeprefix("model.") for key in names if key.startswith("model.")}
     assert weights == run.model.state_dict().keys()
@@ -104,3 +104,15 @@ def test_weights_of_another_model_are_refused_in_a_few_words(tmp_path: Path) -> 
     assert "Restore config.json and the checkpoint together." in message
     assert "\n" not in message
     assert len(message) < 500 + len(str(tmp_path))
+
+
+def test_a_checkpoint_of_another_format_is_refused_with_the_way_to_convert_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = torch.nn.Linear(2, 2)
+    path = tmp_path / "old.safetensors"
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "FORMAT", 1)
+        checkpoint.save_checkpoint(path, model, {}, checkpoint.Progress())
+    with pytest.raises(InputError, match=r"a run of format 1\. Expected format 2.*pgode convert"):
+        checkpoint.load_checkpoint(path, model)

@@ -10,12 +10,16 @@ from pgode.training.config import RunConfig, parse_changes, run_config
 
 def test_later_places_win_and_leave_the_rest(tmp_path: Path) -> None:
     file = tmp_path / "my.yaml"
-    file.write_text("model: {width: 16, prototypes: 4}\ntraining: {batch: 7, seed: 3}\n")
-    config = run_config("pgode", "paper", file, {"model.prototypes": 2, "training.batch": 9})
-    assert (config.model["width"], config.model["prototypes"]) == (16, 2)
+    file.write_text(
+        "model: {width: 16, dynamics: {prototypes: 4}}\ntraining: {batch: 7, seed: 3}\n"
+    )
+    config = run_config(
+        "pgode", "paper", file, {"model.dynamics.prototypes": 2, "training.batch": 9}
+    )
+    assert (config.model["width"], config.model["dynamics"]["prototypes"]) == (16, 2)
     assert (config.training.batch, config.training.seed) == (9, 3)
     assert config.training.optimiser == "adam"  # from the preset
-    assert config.model["kinematics"] is False
+    assert config.model["state"]["kind"] == "latent"
     assert config.window.condition == 12  # the default
     assert (config.name, config.preset) == ("pgode", "paper")
 
@@ -48,7 +52,7 @@ def test_the_config_of_a_run_can_be_given_again(tmp_path: Path) -> None:
         ("model.width=3", "model.width", 3),
         ("training.learning_rate=1e-3", "training.learning_rate", "1e-3"),
         ("training.curriculum=[[0.5, 12]]", "training.curriculum", [[0.5, 12]]),
-        ("model.recovery=false", "model.recovery", False),
+        ("model.rebuild_graph=false", "model.rebuild_graph", False),
         ("training.patience=null", "training.patience", None),
         ("training.patience=", "training.patience", None),
         ("name=a=b", "name", "a=b"),
@@ -79,12 +83,12 @@ def test_changes_are_taken_in_their_order() -> None:
         ("training.schedule", "linear"),
         ("training.threads", 0),
         ("training.seed", 2**63),
-        ("model.gate", "none"),
+        ("model.gate.contexts", "none"),
         ("window", 3),
         ("name", 3),
     ],
 )
-def test_a_value_that_does_not_do_is_named(key: str, value: object) -> None:
+def test_an_invalid_value_is_named(key: str, value: object) -> None:
     with pytest.raises(InputError) as raised:
         run_config(changes={key: value})
     assert str(raised.value).startswith(f'the setting "{key}')
@@ -95,3 +99,21 @@ def test_a_config_cannot_change() -> None:
     config = run_config()
     with pytest.raises(ValueError, match="frozen"):
         config.training.epochs = 3  # type: ignore[misc]
+
+
+def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
+    latent = run_config("pgode", "paper").model["state"]
+    assert latent == {
+        "kind": "latent",
+        "residual_decoder": False,
+        "history_readout": False,
+        "mean_structure": False,
+    }
+    changes = {"model.state": "kinematic", "model.state.coupling": False}
+    assert run_config("pgode", "paper", changes=changes).model["state"] == {
+        "kind": "kinematic",
+        "residual_decoder": True,
+        "history_readout": True,
+        "mean_structure": True,
+        "coupling": False,
+    }

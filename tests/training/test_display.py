@@ -35,7 +35,7 @@ def test_a_terminal_shows_terms_validation_error_and_time_left(tmp_path: Path) -
     run = trained_in(tmp_path / "run", settings(training_epochs=2), Live(shown))
     assert run is not None
     words = text.getvalue()
-    for part in ("epoch 2/2", "8/8", "reconstruction", "kl", "disentangle", "left"):
+    for part in ("epoch 2/2", "8/8", "reconstruction", "kl", "context_info", "left"):
         assert part in words
     assert f"val {run.epochs[0]['val_mse']:.3e} (best)" in words
 

@@ -299,7 +299,7 @@ def test_the_optimiser_is_the_one_asked_for(tmp_path: Path) -> None:
     assert adam.param_groups[0]["weight_decay"] == 0
     assert type(decayed) is torch.optim.AdamW
     assert decayed.param_groups[0]["weight_decay"] == 0.5
-    without = trainer(tmp_path, settings(model_disentangle=0.0)).optimisers
+    without = trainer(tmp_path, settings(model__objective__context_info_weight=0.0)).optimisers
     assert list(without) == ["optimiser"]
 
 

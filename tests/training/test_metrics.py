@@ -26,7 +26,7 @@ def test_csv_and_json_lines_hold_the_same_numbers() -> None:
     assert [row["epoch"] for row in rows] == [1, 2, 3]
     assert [{k: float(v) for k, v in row.items()} for row in table] == [flat(row) for row in rows]
     assert rows == run.epochs
-    assert {"total", "mse", "reconstruction", "kl", "parameters", "disentangle"} <= rows[0][
+    assert {"total", "mse", "reconstruction", "kl", "parameter_info", "context_info"} <= rows[0][
         "train"
     ].keys()
 

@@ -20,5 +20,5 @@ def models() -> None:
     table.add_column("ms / step", justify="right")
     for entry in entries:
         size, seconds = f"{entry.cost.parameters:,}", min(entry.cost.seconds)
-        table.add_row(entry.name, entry.description, entry.paper, size, f"{1000 * seconds:.0f}")
+        table.add_row(entry.name, entry.description, entry.citation, size, f"{1000 * seconds:.0f}")
     console.print(table)

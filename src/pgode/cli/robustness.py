@@ -1,7 +1,5 @@
-"""`pgode robustness`: how a perturbed initial state spreads through the forecasts of runs."""
+"""`pgode robustness`: how perturbed initial states change the forecasts of runs."""
 
-from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -10,9 +8,11 @@ from cyclopts import Parameter
 from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.console import Console
+    from rich.progress import TaskID
 
-    from pgode.runs.run import Run
+    from pgode.evaluation.robustness.perturbation import Perturbations
+    from pgode.evaluation.robustness.result import Robustness
 
 
 def robustness(
@@ -27,9 +27,9 @@ def robustness(
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("robustness.html"),
     json: Path | None = None,
 ) -> None:
-    """Perturb the initial states of forecasts and follow how the difference grows.
+    """Perturb the initial states of forecasts and measure how the difference grows.
 
-    Beside the growth stand empirical Lipschitz constants of the right-hand side and of each
+    Reports the growth beside empirical Lipschitz constants of the right-hand side and of each
     prototype, and the bound of Theorem 3.1. Give a run with one prototype and one with several.
 
     Parameters
@@ -57,32 +57,16 @@ def robustness(
         File for the full result.
     """
     from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import Progress
 
     from pgode.cli.parsing import numbers
-    from pgode.data import files
-    from pgode.evaluation.robustness.measurement import robustness as measure
     from pgode.evaluation.robustness.perturbation import Perturbations
-    from pgode.evaluation.robustness.perturbation_growth import comparisons
-    from pgode.reports.robustness.findings import (
-        bound_table,
-        comparison_table,
-        growth_table,
-        verdicts,
-    )
     from pgode.reports.robustness.page import write_robustness
-    from pgode.runs.folder import source_of
-    from pgode.runs.run import Run
+    from pgode.reports.robustness.terminal import bound_table, comparison_table, growth_table
+    from pgode.reports.robustness.verdicts import verdicts
     from pgode.runtime.files import writable_file, write_json
 
-    if not runs:
-        raise InputError(
-            "no run was given. Expected at least one run folder: pgode robustness RUN [RUN ...]. "
-            "Name one, or train one with pgode train."
-        )
     sizes = tuple(numbers(magnitudes, "--magnitudes"))
-    asked = Perturbations(sizes, horizon, draws, seed, perturb == "observed")
+    perturbations = Perturbations(sizes, horizon, draws, seed, perturb == "observed")
     for path in (output, *((json,) if json is not None else ())):
         writable_file(path)
     if json is not None and json.resolve() == output.resolve():
@@ -90,34 +74,8 @@ def robustness(
             f"the page and the numbers cannot both be written to {json}. Expected two files. Give "
             f"--json or --output another name."
         )
-    opened = [Run.open(run) for run in runs]
-    names = _names(runs, opened)
-    source = data or source_of(runs[0])
-    read = files.read(source)
-    given = [
-        each.fitting(read, f"{source} (for the run {run})").split_of(split)
-        for run, each in zip(runs, opened, strict=True)
-    ]
     console = Console()
-    found = []
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        for run, each, own, name in zip(runs, opened, given, names, strict=True):
-            hear = partial(_hear, bar, bar.add_task(escape(run), total=1.0))
-            measured = measure(each.model, own, each.config.window.condition, asked, hear)
-            found.append({"name": name, "run": run, "model": each.config.name, **measured})
-    result = {
-        "data": str(source),
-        "data_hash": read.hash,
-        "split": split,
-        "systems": given[0].systems,
-        "horizon": horizon,
-        "horizons": asked.horizons,
-        "magnitudes": list(sizes),
-        "draws": draws,
-        "seed": seed,
-        "runs": found,
-        "comparisons": comparisons(found),
-    }
+    result = _measured(runs, data, split, perturbations, console)
     for table in (growth_table(result), bound_table(result), comparison_table(result)):
         if table is not None:
             console.print(table)
@@ -126,24 +84,31 @@ def robustness(
     write_robustness(result, output)
     console.print(f"wrote {output}", highlight=False, markup=False, soft_wrap=True)
     if json is not None:
-        write_json(json, result)
+        write_json(json, result.to_json())
         console.print(f"wrote {json}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _names(runs: Sequence[str], opened: Sequence["Run"]) -> list[str]:
-    """Each run by the name of its folder; by what the user gave where two folders share one."""
-    folders = [each.folder.resolve() for each in opened]
-    for run, folder in zip(runs, folders, strict=True):
-        if folders.count(folder) > 1:
-            raise InputError(
-                f"the run {run} was given twice. Expected each run once. Leave it out once."
-            )
-    shared = [folder.name for folder in folders]
-    return [
-        folder.name if shared.count(folder.name) == 1 else run
-        for run, folder in zip(runs, folders, strict=True)
-    ]
+def _measured(
+    runs: tuple[str, ...],
+    data: Path | None,
+    split: str,
+    perturbations: "Perturbations",
+    console: "Console",
+) -> "Robustness":
+    """Measure the runs, with one progress bar for each of them on a terminal."""
+    from rich.markup import escape
+    from rich.progress import Progress
 
+    from pgode.runs.robustness import measure_robustness
 
-def _hear(bar: "Progress", task: "TaskID", share: float) -> None:
-    bar.update(task, completed=share)
+    tasks: dict[str, TaskID] = {}
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+
+        def show(run: str, share: float) -> None:
+            if run not in tasks:
+                tasks[run] = bar.add_task(escape(run), total=1.0)
+            bar.update(tasks[run], completed=share)
+
+        return measure_robustness(
+            runs, data, split=split, perturbations=perturbations, on_progress=show
+        )

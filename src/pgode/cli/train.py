@@ -60,7 +60,7 @@ def train(
     from pgode.runs.folder import source_of
     from pgode.runtime.errors import InputError
     from pgode.runtime.files import writable_folder
-    from pgode.training.config import fitting_config, parse_changes, run_config
+    from pgode.training.config import config_for, parse_changes, run_config
     from pgode.training.display import Live
 
     console = Console()
@@ -93,7 +93,7 @@ def train(
         writable_folder(output / "config.json")
         trajectories = files.read(data)
         if preset is None:
-            chosen = fitting_config(trajectories, model, config, given)
+            chosen = config_for(trajectories, model, config, given)
             if chosen.preset != "default":
                 console.print(f"The data is a molecule's: preset {chosen.preset}.", highlight=False)
         result = run.train(trajectories, output, chosen, source=str(data), display=Live())

@@ -1,8 +1,8 @@
-"""The contract of a model: `loss(batch)` and `forecast(batch, times, samples)`, and no more."""
+"""The contract of a model: `loss(batch)`, `forecast(batch, times, samples)`, and little more."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from jaxtyping import Float
 from pydantic import model_validator
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.models.flow import Flow
 from pgode.ode import SolverConfig
 from pgode.ode.settings import check_method
 from pgode.runtime.settings import Settings
@@ -58,7 +59,6 @@ class Forecaster(nn.Module):
 
     trainable: ClassVar[bool] = True
     config_type: ClassVar[type[ModelConfig]] = ModelConfig
-    presets: ClassVar[dict[str, dict[str, Any]]] = {"default": {}}
 
     def __init__(self, config: ModelConfig, normaliser: Normaliser) -> None:
         super().__init__()
@@ -78,6 +78,15 @@ class Forecaster(nn.Module):
     def adversary(self) -> Iterable[nn.Parameter]:
         """Parameters that ascend the loss while all others descend it."""
         return ()
+
+    @property
+    def prototypes(self) -> int | None:
+        """K, the number of prototypes; None for a model without any."""
+        return None
+
+    def flow(self, batch: Batch) -> Flow | None:
+        """The initial value problem behind the mean forecast; None for a model that solves none."""
+        return None
 
 
 def squared_error(

@@ -1,6 +1,8 @@
 """Models that draw an initial state from a posterior: the evidence lower bound, and the draws."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -29,22 +31,29 @@ class Elbo(Settings):
 class LatentConfig(ModelConfig):
     """Settings of every model that starts from a latent state with a posterior."""
 
+    renamed: ClassVar[Mapping[str, str]] = {
+        "sample": "objective.sample",
+        "sigma": "objective.sigma",
+        "kl": "objective.kl_weight",
+    }
+
     objective: Elbo = Elbo()
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """What a latent model makes of a history: where its objects start, and what else it found."""
+    """What a latent model infers from a history: the posterior of z(0), and named contexts."""
 
     posterior: DiagonalNormal
     contexts: dict[str, Tensor] = field(default_factory=dict)
 
 
 class LatentForecaster(Forecaster):
-    """A model that draws an initial state from a posterior and follows it through time.
+    """A model that draws an initial state from a posterior and solves for its later states.
 
-    It says how in `encode` and `rollout`; the evidence lower bound and the draws of a forecast are
-    the same for all of them.
+    A model says how in `encode` and `rollout`. It may add terms to the objective in `extra_losses`
+    and name what it inferred in `inferred`; the evidence lower bound and the draws of a forecast
+    are the same for all.
     """
 
     config: LatentConfig
@@ -63,12 +72,21 @@ class LatentForecaster(Forecaster):
         """Features at `times`, and how often a derivative was evaluated."""
         raise TypeError(f"{type(self).__name__} does not define rollout")
 
+    def extra_losses(self, batch: Batch, encoded: Encoded) -> dict[str, Float[Tensor, ""]]:
+        """Weighted terms of the objective beside the bound."""
+        return {}
+
+    def inferred(self, batch: Batch, encoded: Encoded) -> dict[str, Tensor]:
+        """What a forecast reports of the model's inference, see `Forecast.contexts`."""
+        return encoded.contexts
+
     def loss(self, batch: Batch) -> Losses:
-        """Negative ELBO per observed value, see `variational_losses`."""
+        """Negative ELBO per observed value (see `variational_losses`) plus the extra terms."""
         encoded = self.encode(batch)
         start = encoded.posterior.start(self.config.objective.sample)
         mean, _ = self.rollout(batch, encoded, start, batch.target_times)
         terms = variational_losses(batch, mean, encoded.posterior, self.config.objective)
+        terms |= self.extra_losses(batch, encoded)
         total = torch.stack(list(terms.values())).sum()
         return Losses(total, {**terms, "mse": terms["reconstruction"]})
 
@@ -83,7 +101,7 @@ class LatentForecaster(Forecaster):
             for _ in range(samples)
         ]
         stacked = torch.stack(drawn) if drawn else mean.new_empty(0, *mean.shape)
-        return Forecast(mean, stacked, encoded.contexts, evaluations)
+        return Forecast(mean, stacked, self.inferred(batch, encoded), evaluations)
 
 
 def variational_losses(

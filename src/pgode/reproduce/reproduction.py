@@ -6,7 +6,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Column, Table
 
-from pgode.models.registry import model_class
 from pgode.reproduce.output import drawing
 from pgode.reproduce.output.collect import collect
 from pgode.reproduce.output.content import TableContent
@@ -24,6 +23,7 @@ from pgode.runtime.choices import check_int
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder, write_json, write_text
+from pgode.training.presets import presets_of
 
 
 def overview() -> Table:
@@ -79,7 +79,7 @@ def _check(selection: Selection, jobs: int, engine: str) -> None:
             f'--engine is "{engine}". Expected one of {", ".join(ENGINES)}. Leave it out for local '
             f"processes."
         )
-    presets = model_class("pgode").presets
+    presets = presets_of("pgode")
     if selection.preset and selection.preset not in presets:
         raise InputError(
             f'--preset is "{selection.preset}", which PGODE does not have. Expected one of '

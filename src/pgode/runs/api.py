@@ -8,7 +8,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.runs.run import Run
 from pgode.runs.run import resume as resume_run
 from pgode.runs.run import train as train_run
-from pgode.training.config import fitting_config, run_config
+from pgode.training.config import config_for, run_config
 from pgode.training.display import Display
 
 
@@ -38,7 +38,7 @@ def train(
         changes["training.epochs"] = epochs
     file = None if config is None else Path(config)
     if preset is None:
-        chosen = fitting_config(given, model, file, changes)
+        chosen = config_for(given, model, file, changes)
     else:
         chosen = run_config(model, preset, file, changes)
     return _finished(train_run(given, folder, chosen, source=source, display=display))

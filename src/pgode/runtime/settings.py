@@ -1,50 +1,129 @@
 """Settings: frozen pydantic models whose errors name the key, what was expected, and the fix."""
 
-from difflib import get_close_matches
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
+from pgode.runtime.choices import closest, did_you_mean
 from pgode.runtime.errors import InputError
 
-Kind = TypeVar("Kind", bound=BaseModel)
+Group = TypeVar("Group", bound=BaseModel)
 
 
 class Settings(BaseModel):
-    """Base of every group of settings: it cannot change, and unknown keys are errors."""
+    """Base of every group of settings: it cannot change, and unknown keys are errors.
+
+    `renamed` holds the names of earlier versions: old key, or "old key=value", to new setting.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    renamed: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_old_names(cls, content: Any) -> Any:
+        for key, value in content.items() if isinstance(content, dict) else ():
+            known = key in cls.model_fields and isinstance(value, dict)
+            new = cls.renamed.get(f"{key}={value}") or (None if known else cls.renamed.get(key))
+            if new is not None:
+                raise PydanticCustomError("renamed", "{new}", {"key": key, "new": new})
+        return content
 
 
-def validated(kind: type[Kind], content: dict[str, Any], where: str) -> Kind:
-    """Check `content` against `kind`; `where` names its group in the error ("" if it is all)."""
+def kind_of(default: str) -> Callable[[Any], Any]:
+    """Read a group that comes in several kinds: a name alone chooses one, and none the default.
+
+    For `Annotated[A | B, Field(discriminator="kind"), BeforeValidator(kind_of("a"))]`.
+    """
+
+    def read(content: Any) -> Any:
+        if isinstance(content, str):
+            return {"kind": content}
+        return {"kind": default, **content} if isinstance(content, dict) else content
+
+    return read
+
+
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    """`above` over `below`, group by group; a group of another kind replaces the whole group."""
+    result = dict(below)
+    for key, value in above.items():
+        old = {"kind": result[key]} if isinstance(result.get(key), str) else result.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            same = value.get("kind", old.get("kind")) == old.get("kind")
+            result[key] = merged(old, value) if same else dict(value)
+        else:
+            result[key] = value
+    return result
+
+
+def validated(group: type[Group], content: Mapping[str, Any], where: str) -> Group:
+    """Check `content` against `group`; `where` names the group in errors ("" for a whole run)."""
     try:
-        return kind.model_validate(content)
+        return group.model_validate(content)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = [str(part) for part in first["loc"]]
-        key = ".".join([where, *path] if where else path)
-        if first["type"] == "extra_forbidden":
-            known = _keys(kind, path[:-1])
-            close = get_close_matches(path[-1], known, 1)
-            hint = f'Did you mean "{close[0]}"?' if close else f"Known keys: {', '.join(known)}."
-            raise InputError(f'unknown setting "{key}". {hint}') from None
-        if not path:
-            reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
-            raise InputError(
-                f"the settings of {where or 'the run'} do not fit together: {reason}. Correct them "
-                f"in the config file or with --set."
-            ) from None
-        raise InputError(
-            f'the setting "{key}" is {first["input"]!r}, which does not do: {first["msg"]}. '
-            f"Correct it in the config file or with --set {key}=..."
-        ) from None
+        raise InputError(_explained(group, error, where)) from None
 
 
-def _keys(kind: type[BaseModel], path: list[str]) -> list[str]:
-    for part in path:
-        inner = kind.model_fields[part].annotation if part in kind.model_fields else None
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
-            return []
-        kind = inner
-    return list(kind.model_fields)
+def _explained(group: type[BaseModel], error: ValidationError, where: str) -> str:
+    """The first thing that is wrong: what, where, and how to correct it."""
+    first = error.errors(include_url=False)[0]
+    kind, context = str(first["type"]), first.get("ctx", {})
+    path, keys = _located(group, [str(part) for part in first["loc"]])
+    key = ".".join([where, *path] if where else path)
+    if kind == "renamed":
+        old = ".".join(part for part in (key or where, context["key"]) if part)
+        new = f"{where}.{context['new']}" if where else context["new"]
+        return f'the setting "{old}" is now "{new}". Change it in the config file or in --set.'
+    if kind == "extra_forbidden":
+        hint = did_you_mean(path[-1], keys) or f"Known keys: {', '.join(keys)}."
+        return f'unknown setting "{key}". {hint}'
+    if kind == "union_tag_invalid":
+        kinds = [tag.strip(" '") for tag in str(context["expected_tags"]).split(",")]
+        close = closest(str(context["tag"]), kinds)
+        hint = f' Did you mean "{close}"?' if close else ""
+        return (
+            f'the setting "{key}" is of the kind "{context["tag"]}", which is invalid. Expected '
+            f"one of {', '.join(kinds)}.{hint} Correct it in the config file or with --set "
+            f"{key}=..."
+        )
+    if kind == "value_error":
+        reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+        return (
+            f"the settings of {key or where or 'the run'} contradict each other: {reason}. Correct "
+            f"them in the config file or with --set."
+        )
+    return (
+        f'the setting "{key}" is {first["input"]!r}, which is invalid: {first["msg"]}. '
+        f"Correct it in the config file or with --set {key}=..."
+    )
+
+
+def _located(group: type[BaseModel], location: list[str]) -> tuple[list[str], list[str]]:
+    """The keys that lead to an error, without the names of kinds, and the keys of its group."""
+    path: list[str] = []
+    inside: tuple[Any, ...] = (group,)
+    for part in location:
+        chosen = [each for each in inside if _kind(each) == part]
+        if chosen and path:
+            inside = (chosen[0],)
+            continue
+        path.append(part)
+        holder = inside[0]
+        field = holder.model_fields.get(part) if _is_group(holder) else None
+        if field is not None:
+            inner = field.annotation
+            inside = get_args(inner) or (inner,)
+    last = inside[0]
+    return path, list(last.model_fields) if _is_group(last) else []
+
+
+def _is_group(each: Any) -> bool:
+    return isinstance(each, type) and issubclass(each, BaseModel)
+
+
+def _kind(each: Any) -> str | None:
+    field = each.model_fields.get("kind") if _is_group(each) else None
+    return None if field is None else str(field.default)

@@ -14,16 +14,20 @@ from torch import Tensor, nn
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
-FORMAT = 1
+FORMAT = 2
+"""Version of what a run folder holds. A change of it needs a conversion in `pgode.runs.convert`."""
+
+MODEL = "model."
+"""First part of the names of weights in a checkpoint."""
 
 
 @dataclass
 class Progress:
-    """Where training stands; with the tensors, all that is needed to go on to the same numbers.
+    """State of a training: with the tensors, all that is needed to continue to the same numbers.
 
     Random numbers are drawn from seeds made of (seed, epoch, step), so no generator's state needs
-    to be kept. `sums` are the loss terms of the epoch so far, `norm` the recent average norm of
-    the gradient.
+    to be kept. `sums` are the loss terms of the epoch so far, `norm` is a running average of the
+    gradient's norm.
     """
 
     epoch: int = 0
@@ -40,8 +44,8 @@ class Progress:
 def save_checkpoint(
     path: Path, model: nn.Module, optimisers: dict[str, torch.optim.Optimizer], progress: Progress
 ) -> None:
-    """Write model, optimisers and progress in one file, in one step."""
-    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    """Write model, optimisers and progress to one file, atomically."""
+    tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()}
     for name, optimiser in optimisers.items():
         for index, state in optimiser.state_dict()["state"].items():
             for key, value in state.items():
@@ -57,9 +61,10 @@ def load_checkpoint(
     model: nn.Module,
     optimisers: dict[str, torch.optim.Optimizer] | None = None,
 ) -> Progress:
-    """Read a checkpoint back into a model, and into its optimisers where training goes on."""
+    """Read a checkpoint into a model, and into its optimisers where training continues."""
     tensors, header = read_tensors(path)
-    load_model(model, {k[6:]: v for k, v in tensors.items() if k.startswith("model.")}, path)
+    check_format(header.get("format"), path)
+    load_model(model, model_tensors(tensors), path)
     for name, optimiser in (optimisers or {}).items():
         state: dict[int, dict[str, Tensor]] = {}
         for key, value in tensors.items():
@@ -71,6 +76,28 @@ def load_checkpoint(
     if values.get("best", 0) is None:
         values["best"] = float("inf")
     return Progress(**values)
+
+
+def load_weights(path: Path, model: nn.Module) -> None:
+    """Read the weights of a checkpoint into a model that is used as it is."""
+    tensors, header = read_tensors(path)
+    check_format(header.get("format"), path)
+    load_model(model, model_tensors(tensors), path)
+
+
+def model_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The weights among the tensors of a checkpoint, by the names the model knows them by."""
+    own = {name: tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
+    return {name.removeprefix(MODEL): tensor for name, tensor in own.items()}
+
+
+def check_format(found: object, path: Path) -> None:
+    """Refuse files of runs in another format than today's."""
+    if str(found) != str(FORMAT):
+        raise InputError(
+            f"{path} belongs to a run of format {found or 1}. Expected format {FORMAT}, which this "
+            f"version of pgode writes. Convert the run folder: pgode convert OLD -o NEW."
+        )
 
 
 def load_model(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
@@ -86,7 +113,7 @@ def load_model(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """All tensors of a safetensors file, and its header's words."""
+    """All tensors of a safetensors file, and the metadata in its header, of any format."""
     try:
         with safe_open(str(path), framework="pt") as file:
             return {key: file.get_tensor(key) for key in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118

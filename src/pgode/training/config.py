@@ -1,6 +1,5 @@
-"""Settings of a run: the model's, the windows' and the training's, merged from four places."""
+"""Settings of a run (model, windows, training), merged from defaults, preset, file and changes."""
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
@@ -8,9 +7,10 @@ import yaml
 from pydantic import Field
 
 from pgode.data.trajectories import Trajectories
-from pgode.models.registry import model_class, model_config
+from pgode.models.registry import model_config
 from pgode.runtime.errors import InputError
-from pgode.runtime.settings import Settings, validated
+from pgode.runtime.settings import Settings, merged, validated
+from pgode.training.presets import find_preset, preset_for
 
 
 class WindowConfig(Settings):
@@ -24,7 +24,7 @@ class WindowConfig(Settings):
 
 
 class TrainingConfig(Settings):
-    """How the weights are found."""
+    """How the weights are fitted."""
 
     epochs: int = Field(default=60, ge=1, description="passes over the training systems")
     batch: int = Field(default=16, ge=1, description="systems per step")
@@ -58,7 +58,7 @@ class TrainingConfig(Settings):
 
 
 class RunConfig(Settings):
-    """Everything that, with the data, determines a run."""
+    """Everything that determines a run, together with the data."""
 
     name: str = Field(default="pgode", description="the model")
     preset: str = Field(default="default", description="the preset the settings started from")
@@ -73,54 +73,42 @@ def run_config(
     file: Path | None = None,
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
-    """Merge a preset, a YAML file and single changes ("model.prototypes": 5); later ones win."""
-    content: dict[str, Any] = _preset(name, preset)
+    """Merge a preset, a YAML file and single changes ("model.width": 64); later ones win."""
+    content: dict[str, Any] = dict(find_preset(name, preset))
     if file is not None:
-        content = _merged(content, _read(file))
+        content = merged(content, _read(file))
     for key, value in (changes or {}).items():
-        content = _merged(content, _nested(key, value))
+        content = merged(content, nested(key, value))
     content = {**content, "name": content.get("name", name), "preset": preset}
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
     return checked.model_copy(update={"model": settings})
 
 
-def fitting_config(
+def config_for(
     data: Trajectories,
     name: str = "pgode",
     file: Path | None = None,
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
-    """Settings where no preset is named: `molecules` for atoms if the model has that one."""
+    """The settings for data where no preset is named, see `preset_for`."""
     usual = run_config(name, "default", file, changes)
-    fitting = data.topology and usual.name == name and "molecules" in model_class(name).presets
-    return run_config(name, "molecules", file, changes) if fitting else usual
+    preset = preset_for(data, name) if usual.name == name else "default"
+    return usual if preset == "default" else run_config(name, preset, file, changes)
 
 
 def parse_changes(pairs: list[str]) -> dict[str, Any]:
-    """Turn `--set model.prototypes=5` words into keys and YAML values."""
+    """Turn `--set model.width=64` words into keys and YAML values."""
     changes = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise InputError(
                 f"--set {pair} is not of the form key=value. Expected, for instance, "
-                f"--set model.prototypes=5."
+                f"--set model.width=64."
             )
         changes[key] = _yaml(value, f"--set {pair}")
     return changes
-
-
-def _preset(name: str, preset: str) -> dict[str, Any]:
-    presets = model_class(name).presets
-    if preset not in presets:
-        close = get_close_matches(preset, presets, 1)
-        hint = f' Did you mean "{close[0]}"?' if close else ""
-        raise InputError(
-            f'the model "{name}" has no preset "{preset}". Expected one of '
-            f"{', '.join(presets)}.{hint}"
-        )
-    return dict(presets[preset])
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -148,18 +136,10 @@ def _yaml(text: str, source: str) -> Any:
         ) from None
 
 
-def _nested(key: str, value: Any) -> dict[str, Any]:
-    for part in reversed(key.split(".")):
-        value = {part: value}
-    nested: dict[str, Any] = value
-    return nested
-
-
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """`above` over `below`, group by group."""
-    result = dict(below)
-    for key, value in above.items():
-        old = result.get(key)
-        groups = isinstance(old, dict) and isinstance(value, dict)
-        result[key] = _merged(dict(old or {}), value) if groups else value
-    return result
+def nested(key: str, value: Any) -> dict[str, Any]:
+    """A setting by its full name ("model.width") as groups within groups."""
+    *groups, last = key.split(".")
+    content = {last: value}
+    for group in reversed(groups):
+        content = {group: content}
+    return content

@@ -1,4 +1,4 @@
-"""What a user sees while training: loss terms, validation error, time left."""
+"""Progress of a training: loss terms, validation error, time left."""
 
 import sys
 from types import TracebackType
@@ -12,7 +12,7 @@ from pgode.training.checkpoint import Progress
 
 
 class Display(Protocol):
-    """Told about every step and every epoch."""
+    """Follows a training step by step and epoch by epoch."""
 
     def __enter__(self) -> object: ...
 

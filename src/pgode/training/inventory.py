@@ -8,7 +8,6 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.simulate import simulate
 from pgode.models import MODELS, build_model, model_config
-from pgode.models.registry import ABOUT
 from pgode.training.step_cost import StepCost, measure_steps
 
 BATCH, CONDITION, HORIZON = 16, 12, 36
@@ -16,16 +15,16 @@ ROUNDS = 2
 
 
 @dataclass(frozen=True)
-class ModelEntry:
+class TimedModel:
     """One registered model with its default settings."""
 
     name: str
     description: str
-    paper: str
+    citation: str
     cost: StepCost
 
 
-def inventory() -> list[ModelEntry]:
+def inventory() -> list[TimedModel]:
     """Every model that can be trained, timed on Springs."""
     data = simulate("springs", frames=CONDITION + HORIZON, train=BATCH, val=0, test=0, ood=0)
     normaliser = Normaliser.fit(data)
@@ -33,4 +32,7 @@ def inventory() -> list[ModelEntry]:
     batch = windows.batch(np.arange(BATCH), np.zeros(BATCH, np.int64))
     models = {name: build_model(name, model_config(name, {}), normaliser) for name in MODELS}
     costs = measure_steps(models, batch, ROUNDS)
-    return [ModelEntry(name, *ABOUT[name], cost) for name, cost in costs.items()]
+    return [
+        TimedModel(name, entry.description, entry.citation, costs[name])
+        for name, entry in MODELS.items()
+    ]

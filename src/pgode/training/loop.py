@@ -1,4 +1,4 @@
-"""The training loop (paper, Algorithm 1), read from top to bottom."""
+"""The training loop (paper, Algorithm 1)."""
 
 import math
 import time
@@ -22,7 +22,7 @@ from pgode.training.metrics import MetricsLog
 from pgode.training.schedule import learning_rate
 
 SAVE_EVERY = 120.0
-"""Seconds of training that a crash may cost at most."""
+"""Longest time in seconds between two checkpoints within an epoch."""
 
 BAD_STEPS = 5
 """Steps in a row without a finite gradient after which training gives up."""
@@ -31,7 +31,7 @@ BAD_STEPS = 5
 class Trainer:
     """Fits one model on windows of the training split; selects on the validation split.
 
-    All randomness of a step comes from a seed made of (seed, epoch, step), so a run that was
+    All random numbers of a step come from a seed made of (seed, epoch, step), so a run that was
     stopped and resumed at any step ends with the same bits as one that was not.
     """
 
@@ -46,8 +46,8 @@ class Trainer:
         self.model, self.config, self.folder = model, config, folder
         self.training, self.validation = training, validation
         self.settings = config.training
-        against = {id(parameter) for parameter in model.adversary()}
-        self.parameters = [p for p in model.parameters() if id(p) not in against]
+        adversary = {id(parameter) for parameter in model.adversary()}
+        self.parameters = [p for p in model.parameters() if id(p) not in adversary]
         self.optimisers = _optimisers(model, self.parameters, config)
         self.progress = Progress()
         self.log = MetricsLog(folder)
@@ -120,7 +120,7 @@ class Trainer:
         return True
 
     def _windows(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-        """Which systems come in which order, and where their windows start."""
+        """The order of the systems, and the first frame of each one's window."""
         random = np.random.default_rng((self.settings.seed, epoch))
         order = random.permutation(len(self.training))
         if self.config.window.starts == "first":
@@ -130,9 +130,9 @@ class Trainer:
         return order, random.integers(0, room[order])
 
     def horizon(self, epoch: int) -> int:
-        """Frames that an epoch's steps forecast: short ones first, if there is a curriculum.
+        """Frames that an epoch's steps forecast: fewer at first, if there is a curriculum.
 
-        A short forecast costs less and its gradient says more plainly what to change.
+        A short forecast costs less, and its gradient is less noisy.
         """
         for share, horizon in self.settings.curriculum:
             if epoch < share * self.settings.epochs:
@@ -169,22 +169,22 @@ class Trainer:
         )
 
     def _clip(self) -> bool:
-        """Shorten a gradient that is far longer than usual; False if it is not finite.
+        """Clip a gradient that is far longer than the recent ones; False if it is not finite.
 
-        A rare window on which an untrained right-hand side runs away would otherwise not only
-        spoil one step, but Adam's memory of the gradient's size for a thousand more. The limit
-        is a multiple of the recent average norm, so it suits any loss. The average is that of
-        the shortened gradients: with a multiple of 1 it follows a falling norm and never rises.
+        A rare window on which an untrained right-hand side diverges would otherwise spoil not only
+        one step, but Adam's estimate of the gradient's size for a thousand more. The limit is a
+        multiple of the recent average norm, so it suits any loss. The average is that of the
+        clipped gradients: with a multiple of 1 it follows a falling norm and never rises.
         """
         norm = float(
             nn.utils.get_total_norm([p.grad for p in self.parameters if p.grad is not None])
         )
         if not math.isfinite(norm):
             return False
-        usual = norm if self.progress.norm is None else self.progress.norm
-        limit = self.settings.clip * usual
+        recent = norm if self.progress.norm is None else self.progress.norm
+        limit = self.settings.clip * recent
         nn.utils.clip_grads_with_norm_(self.parameters, limit, torch.tensor(norm))
-        self.progress.norm = 0.98 * usual + 0.02 * min(norm, limit)
+        self.progress.norm = 0.98 * recent + 0.02 * min(norm, limit)
         return True
 
     def _close_epoch(self, display: Display, began: float) -> None:
@@ -208,7 +208,7 @@ class Trainer:
         patience = self.settings.patience
         if patience is not None and progress.epoch - max(progress.best_epoch, 0) >= patience:
             progress.finished = True
-        # The log first: a row that is there too early is dropped and done again, see `resume`.
+        # The log first: a row that is too early is dropped and written again, see `resume`.
         self.log.add(row)
         self._save(self.last)
         display.epoch(progress, row)
@@ -218,7 +218,7 @@ class Trainer:
         """Mean squared error of the mean forecast over the validation split.
 
         Infinite where a forecast cannot be solved: such weights are never the best, and later
-        epochs may mend them.
+        epochs may recover.
         """
         self.model.eval()
         total = count = 0.0
@@ -254,15 +254,15 @@ def _optimisers(
     settings = config.training
     kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
     decay = settings.weight_decay if settings.optimiser == "adamw" else 0.0
-    found: dict[str, torch.optim.Optimizer] = {
+    optimisers: dict[str, torch.optim.Optimizer] = {
         "optimiser": kind(parameters, settings.learning_rate, eps=1e-12, weight_decay=decay)
     }
-    against = list(model.adversary())
-    if against:
-        found["adversary"] = torch.optim.Adam(
-            against, settings.adversary_rate, eps=1e-12, maximize=True
+    adversary = list(model.adversary())
+    if adversary:
+        optimisers["adversary"] = torch.optim.Adam(
+            adversary, settings.adversary_rate, eps=1e-12, maximize=True
         )
-    return found
+    return optimisers
 
 
 def _seed(*parts: int) -> int:

@@ -1,4 +1,4 @@
-"""Memory of a training process: keeping what is freed, and saying how much it was."""
+"""Memory of a training process: keep what is freed, and report the peak."""
 
 import ctypes
 import sys
@@ -8,11 +8,11 @@ M_MMAP_THRESHOLD = -3
 
 
 def keep_freed_memory() -> bool:
-    """Let freed blocks stay in the process; says whether that was possible.
+    """Keep freed blocks in the process; returns whether that was possible.
 
     A step allocates and frees hundreds of buffers of several megabytes. By default glibc maps
     each anew and the kernel clears it page by page, which at large batches costs as much as the
-    arithmetic. Only glibc knows these two knobs.
+    arithmetic. Only glibc has these two parameters.
     """
     if not sys.platform.startswith("linux"):
         return False

@@ -12,7 +12,7 @@ from pgode.runtime.files import write_text
 
 
 class MetricsLog:
-    """Rows of the epochs so far. Both files are replaced whole, so they never hold half a row."""
+    """Rows of the epochs so far. Both files are replaced atomically, so no row is ever cut off."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -20,7 +20,7 @@ class MetricsLog:
         self._board: Any = None
 
     def rewind(self, epoch: int) -> None:
-        """Drop rows of epochs that a resumed run will do again."""
+        """Drop rows of epochs that a resumed run repeats."""
         self.rows = [row for row in self.rows if row["epoch"] <= epoch]
 
     def add(self, row: dict[str, Any]) -> None:
@@ -69,7 +69,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no word for infinite: the error of a forecast that could not be solved is null."""
+    """JSON has no infinity: the error of a forecast that could not be solved is null."""
     return row if math.isfinite(row["val_mse"]) else {**row, "val_mse": None}
 
 

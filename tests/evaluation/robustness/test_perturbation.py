@@ -1,4 +1,4 @@
-"""Perturbations move what they should, and grow as the mathematics says."""
+"""Perturbations change the right values, and grow as linear systems prescribe."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ from torch.testing import assert_close
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
-from pgode.evaluation.robustness import perturbation_growth as growth
 from pgode.evaluation.robustness.perturbation import (
     Perturbations,
-    from_observation,
-    from_state,
-    spread,
+    difference_norms,
+    rollout_from_observation,
+    rollout_from_state,
 )
+from pgode.evaluation.robustness.perturbation_growth import bound, system_steps
 from pgode.models import build_model, model_config
-from pgode.models.pgode.robustness import Flow
+from pgode.models.flow import Flow
 from pgode.runtime.errors import InputError
 
 
@@ -33,8 +33,8 @@ def linear_flow(matrices: list[Tensor]) -> Flow:
     field = linear(matrices)
 
     def solve(start: Tensor, times: Tensor) -> Tensor:
-        at = [[torch.linalg.matrix_exp(m * float(t)) for m in matrices] for t in times[0]]
-        return torch.stack([linear(each)(start) for each in at])
+        exponentials = [[torch.linalg.matrix_exp(m * float(t)) for m in matrices] for t in times[0]]
+        return torch.stack([linear(each)(start) for each in exponentials])
 
     initial = torch.randn(5, 4, dtype=torch.float64)
     weights = torch.ones(5, 1, dtype=torch.float64)
@@ -43,54 +43,53 @@ def linear_flow(matrices: list[Tensor]) -> Flow:
 
 def test_growth_in_a_linear_system_is_that_of_the_matrix_exponential(matrices) -> None:
     slow = [0.1 * m for m in matrices]
-    asked = Perturbations((0.01, 1.0), horizon=4, draws=2)
-    ahead = from_state(linear_flow(slow), torch.arange(1.0, 5).expand(2, -1).double())
-    free = torch.ones(5, 4, dtype=torch.float64)
-    forecast, state = spread(ahead, free, asked, seeded())
+    perturbations = Perturbations((0.01, 1.0), horizon=4, draws=2)
+    rollout = rollout_from_state(linear_flow(slow), torch.arange(1.0, 5).expand(2, -1).double())
+    mask = torch.ones(5, 4, dtype=torch.float64)
+    forecast, state = difference_norms(rollout, mask, perturbations, seeded())
     generator = seeded()
     for draw in range(2):
         direction = torch.randn(5, 4, generator=generator, dtype=torch.float64)
         direction = direction / direction.norm(dim=1, keepdim=True)
         for t in range(5):
             moved = linear([torch.linalg.matrix_exp(m * t) for m in slow])(direction)
-            for k, magnitude in enumerate(asked.magnitudes):
+            for k, magnitude in enumerate(perturbations.magnitudes):
                 expected = magnitude * moved.norm(dim=1)
                 np.testing.assert_allclose(state[k, draw, :, t], expected, rtol=1e-9)
-                seen = 3 * magnitude * moved[:, :2].norm(dim=1)
-                np.testing.assert_allclose(forecast[k, draw, :, t], seen, rtol=1e-9)
-    steps = growth.system_steps(state, SYSTEM.numpy())
+                decoded = 3 * magnitude * moved[:, :2].norm(dim=1)
+                np.testing.assert_allclose(forecast[k, draw, :, t], decoded, rtol=1e-9)
+    steps = system_steps(state, SYSTEM.numpy())
     norms = torch.stack([torch.linalg.matrix_norm(m, 2) for m in slow]).numpy()
     assert steps.shape == (2, 2, 2, 4) and (steps <= norms[:, None]).all()
     total = (state**2)[:, :, 3:].sum(2)
     np.testing.assert_allclose(steps[:, :, 1], 0.5 * np.diff(np.log(total)))
-    bound = growth.bounded(steps, norms, norms / 1000)
-    assert bound["fastest"] == steps.max() and bound["mixture"]["largest"] == norms.max()
-    assert bound["holds"] == (steps <= norms[:, None] / 1000).mean() < 1
+    tight = bound(steps, norms / 1000)
+    assert tight.fastest_step == steps.max() and tight.theorem.largest == norms.max() / 1000
+    assert tight.share_within == (steps <= norms[:, None] / 1000).mean() < 1
 
 
-def test_last_observed_frame_is_perturbed_where_it_was_observed() -> None:
+def test_only_observed_values_of_the_last_frame_are_perturbed() -> None:
     data = uneven()
     normaliser = Normaliser.fit(data)
     windows = Windows(data, normaliser, CONDITION, 1)
     batch = next(windows.batches(data.systems)).to(dtype=torch.float64)
     model = build_model("last-value", model_config("last-value", {}), normaliser)
     times = torch.ones(batch.systems, 1).double()
-    ahead, free = from_observation(model, batch, times, 0)
-    change = torch.full_like(free, 0.5) * free
-    moved = ahead(change)[0] - ahead(torch.zeros_like(free))[0]
-    assert_close(moved[:, 0], change)
-    shown = (model.forecast(batch, times).mean[:, 0] + change) - ahead(change)[0][:, 1]
-    # A feature that was seen later than the object's last frame cannot be; earlier ones stay.
-    assert_close(shown, torch.zeros_like(shown))
+    rollout, mask = rollout_from_observation(model, batch, times, 0)
+    change = torch.full_like(mask, 0.5) * mask
+    perturbed = rollout(change)[0]
+    assert_close(perturbed[:, 0] - rollout(torch.zeros_like(mask))[0][:, 0], change)
+    # The last value of a feature lies in the object's last frame or before, where it is unchanged.
+    assert_close(perturbed[:, 1], model.forecast(batch, times).mean[:, 0] + change)
     never = ~batch.observed.any(2).any(1)
-    assert never.sum() == 1 and (free[never] == 0).all() and (free.any(1) == ~never).all()
-    forecast, state = spread(ahead, free, Perturbations((0.3,), 1, 2), seeded())
+    assert never.sum() == 1 and (mask[never] == 0).all() and (mask.any(1) == ~never).all()
+    forecast, state = difference_norms(rollout, mask, Perturbations((0.3,), 1, 2), seeded())
     assert forecast.shape == (1, 2, batch.objects - 1, 2) and state is None
     np.testing.assert_allclose(forecast, 0.3)
 
 
 @pytest.mark.parametrize(
-    "changes, says",
+    "changes, message",
     [
         ({"magnitudes": ()}, "magnitudes none"),
         ({"magnitudes": (0.1, 0.0)}, "magnitudes 0.1, 0"),
@@ -101,16 +100,16 @@ def test_last_observed_frame_is_perturbed_where_it_was_observed() -> None:
         ({"seed": -1}, "seed -1"),
     ],
 )
-def test_what_cannot_be_done_is_refused(changes: dict[str, Any], says: str) -> None:
-    with pytest.raises(InputError, match=says):
+def test_invalid_perturbations_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         Perturbations(**changes)
 
 
 def test_growth_is_reported_at_the_usual_horizons_up_to_the_last() -> None:
     assert [Perturbations(horizon=h).horizons for h in (5, 12, 30, 36, 50)] == [
-        [5],
-        [12],
-        [12, 24, 30],
-        [12, 24, 36],
-        [12, 24, 36, 50],
+        (5,),
+        (12,),
+        (12, 24, 30),
+        (12, 24, 36),
+        (12, 24, 36, 50),
     ]

@@ -16,7 +16,7 @@ def model(make):
 
 
 def test_pull_is_the_sum_over_neighbours_along_the_line_to_each(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     q = torch.randn(batch.objects, 2).double()
     coupling = model.state.coupling
     known = torch.cat([contexts.object, contexts.system[batch.system]], dim=1)
@@ -29,15 +29,15 @@ def test_pull_is_the_sum_over_neighbours_along_the_line_to_each(model, batch):
 
 
 def test_pull_does_not_depend_on_where_the_system_is(model, batch):
-    pull = model.state.coupling.bind(model.encode(batch), batch)
+    pull = model.state.coupling.bind(model.contexts(batch), batch)
     q = torch.randn(batch.objects, 2).double()
     assert_close(pull(q + torch.tensor([3.0, -7.0])), pull(q), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("gate, hidden", [("system", "object"), ("object", "system")])
 def test_pull_sees_the_contexts_that_the_gate_may_see(make, batch, gate, hidden):
-    model = make(gate=gate)
-    contexts = model.encode(batch)
+    model = make(gate={"contexts": gate})
+    contexts = model.contexts(batch)
     spoilt = {"object": contexts.object, "system": contexts.system}
     spoilt[hidden] = spoilt[hidden] + 5
     q = torch.randn(batch.objects, 2).double()
@@ -58,18 +58,18 @@ def test_untrained_objects_nearly_keep_their_velocities(make, batch, data, cut):
 def test_strength_of_a_system_says_nothing_of_single_objects(make, batch):
     model = make()
     zero = Contexts(torch.zeros(batch.objects, 8).double(), torch.zeros(batch.systems, 8).double())
-    told = model.measure(zero, batch)
-    assert told.system.shape == zero.system.shape
-    _, whole = model.measure.strength(
-        model.measure.geometry.observe(batch, batch.states.shape[1]), batch
+    added = model.strength(zero, batch)
+    assert added.system.shape == zero.system.shape
+    _, whole = model.strength.strength(
+        model.strength.geometry.observe(batch, batch.states.shape[1]), batch
     )
     for system in range(batch.systems):
         of_objects = whole[batch.system == system]
         assert_close(of_objects, of_objects[:1].expand_as(of_objects))
-        assert_close(told.system[system], model.measure.to_system(of_objects[0]))
+        assert_close(added.system[system], model.strength.to_system(of_objects[0]))
 
 
 def test_paper_preset_has_neither(make):
-    model = make(kinematics=False, strength=False, coupling=False)
-    assert model.measure is None
+    model = make(state="latent", encoder={"strength_context": False})
+    assert model.strength is None
     assert not hasattr(model.state, "coupling")

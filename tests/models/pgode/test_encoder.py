@@ -11,7 +11,7 @@ from torch.testing import assert_close
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
-from pgode.models.pgode.encoder import RATE_SCALE, TemporalGraphEncoder
+from pgode.models.pgode.encoder import RATE_SCALE, EncoderConfig, TemporalGraphEncoder
 from pgode.nn.time_embedding import time_embedding
 
 WIDTH = 6
@@ -24,13 +24,14 @@ def batch() -> Batch:
     return windows.batch(np.arange(5), np.zeros(5, int)).to(dtype=torch.float64)
 
 
-OPTIONS = ("normalise", "share", "rates", "relate", "recompute")
+OPTIONS = ("layer_norm", "degree_normalise", "rates", "relation", "recompute")
 
 
 def encoder(*chosen: str, layers: int = 2) -> TemporalGraphEncoder:
     """An encoder with these options; without any it is the paper's."""
-    options = {name: name in chosen for name in OPTIONS}
-    made = TemporalGraphEncoder(5, WIDTH, layers, **options).double()
+    config = EncoderConfig(layers=layers, **{name: name in chosen for name in OPTIONS[:-1]})
+    recompute = "recompute" in chosen
+    made = TemporalGraphEncoder(5, WIDTH, config, recompute=recompute).double()
     for norm in made.norms:
         for parameter in norm.parameters():
             torch.nn.init.normal_(parameter)
@@ -41,7 +42,7 @@ def observation(made: TemporalGraphEncoder, batch: Batch, i: int, t: int) -> tor
     """What is known of object i at frame t: values, mask, and perhaps changes until t + 1."""
     known = batch.observed[i, t].double()
     parts = [batch.states[i, t] * known, known]
-    if made.rates:
+    if made.config.rates:
         rate, both = torch.zeros(2, len(known), dtype=torch.float64)
         if t + 1 < CONDITION:
             both = known * batch.observed[i, t + 1]
@@ -61,7 +62,7 @@ def literal(made: TemporalGraphEncoder, batch: Batch) -> torch.Tensor:
     adjacency[graph.receivers, graph.senders.long()] = graph.weights
     temporal[graph.receivers, graph.senders.long()] = history.temporal
     weight, joined = adjacency, adjacency != 0
-    if made.share:
+    if made.config.degree_normalise:
         spatial = (adjacency != 0) & ~temporal
         degree = spatial.sum(1, keepdim=True).clamp(min=1)
         adjacency = torch.where(spatial, adjacency / degree, adjacency)

@@ -13,7 +13,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.molecules import Preparation, prepare
 from pgode.data.molecules import superposed as superposed_molecule
-from pgode.models.pgode.history_readout import AGES, Recall, superposed
+from pgode.models.pgode.history_readout import AGES, HistoryReadout, superposed
 from pgode.nn.frames import last_observed
 
 WIDTH = 6
@@ -26,7 +26,9 @@ def space():
 
 def evenly(normaliser, *, kind):
     """A recall whose weights are 1 for one kind of past and 0 for the other."""
-    made = Recall(WIDTH, normaliser, list(range(len(normaliser.features)))).double()
+    made = HistoryReadout(
+        WIDTH, normaliser, list(range(len(normaliser.features))), mean_structure=True
+    ).double()
     with torch.no_grad():
         made.weigh.weight.zero_()
         made.weigh.bias.zero_()
@@ -89,7 +91,9 @@ def test_frames_are_superposed_as_those_of_molecules_are(space):
 
 def test_values_that_are_no_positions_are_recalled_once(space):
     normaliser, batch = space
-    recall = Recall(WIDTH, normaliser, [normaliser.features.index("charge")]).double()
+    recall = HistoryReadout(
+        WIDTH, normaliser, [normaliser.features.index("charge")], mean_structure=True
+    ).double()
     assert recall.weigh.out_features == AGES
     assert recalled(recall, batch).shape == (2, batch.objects, 1)
 
@@ -123,5 +127,5 @@ def test_a_molecule_goes_to_its_mean_structure_wherever_it_lies():
         assert np.abs(observed[own] - expected).max() > np.abs(found[own] - expected).max()
     other = replace(batch, structure=batch.structure[:, :0])
     assert not recalled(recall, other).any()
-    still = Recall(WIDTH, normaliser, normaliser.positions, relax=False)
+    still = HistoryReadout(WIDTH, normaliser, normaliser.positions, mean_structure=False)
     assert still.relax is None

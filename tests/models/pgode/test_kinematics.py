@@ -41,14 +41,14 @@ def test_position_changes_by_the_velocity_in_data_units(model, batch, normaliser
 
 def test_derivative_of_the_position_is_the_velocity_exactly(model, batch, normaliser):
     y = torch.randn(batch.objects, 4 + 8).double()
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     bound = model.dynamics.bind(model.gate(contexts, batch), contexts, batch)
     derivative = model.state.derivative(bound, contexts, batch)
     slope = derivative(torch.zeros(batch.objects), y)[:, :2]
     velocity = y[:, 2:4] * normaliser.scale[V[0]] + normaliser.centre[V[0]]
     per_frame = velocity * normaliser.frame / normaliser.scale[Q[0]]
     # The two factors are stored in float32.
-    assert_close(slope * model.config.frame_time, per_frame, rtol=1e-6, atol=1e-6)
+    assert_close(slope * model.config.solver.frame_time, per_frame, rtol=1e-6, atol=1e-6)
 
 
 def test_forecast_starts_at_the_last_observation(model, batch):
@@ -82,7 +82,7 @@ def test_object_that_was_never_seen_starts_at_the_centre_of_the_data(make, batch
 
 
 def test_other_features_are_a_change_of_their_last_value(make, batch):
-    model = make(recall=False)
+    model = make(state={"history_readout": False, "mean_structure": False})
     for parameter in model.state.decoder.second.parameters():
         torch.nn.init.zeros_(parameter)
     last, _ = last_observed(batch)
@@ -91,20 +91,21 @@ def test_other_features_are_a_change_of_their_last_value(make, batch):
     assert_close(forecast[:, :, MASS], last[:, None, MASS].expand(-1, 3))
 
 
-@pytest.mark.parametrize("anchor", [True, False])
-def test_latent_decoder_adds_to_the_last_observation_only_with_anchor(make, batch, anchor):
-    model = make(kinematics=False, anchor=anchor, recall=False)
+@pytest.mark.parametrize("residual", [True, False])
+def test_latent_decoder_adds_to_the_last_observation_if_it_is_residual(make, batch, residual):
+    without = {"history_readout": False, "mean_structure": False}
+    model = make(state={"kind": "latent", "residual_decoder": residual, **without})
     for parameter in model.state.decoder.second.parameters():
         torch.nn.init.zeros_(parameter)
     last, _ = last_observed(batch)
     with torch.no_grad():
         forecast = model.forecast(batch, batch.target_times).mean
-    expected = last if anchor else torch.zeros_like(last)
+    expected = last if residual else torch.zeros_like(last)
     assert_close(forecast, expected[:, None].expand_as(forecast))
 
 
 def test_without_acceleration_motion_is_that_of_constant_velocity(make, batch):
-    model = make(coupling=False)
+    model = make(state={"coupling": False})
     torch.nn.init.zeros_(model.state.acceleration.weight)
     with torch.no_grad():
         ours = model.forecast(batch, batch.target_times).mean
@@ -131,4 +132,4 @@ def test_data_that_name_no_velocities_are_decoded_from_the_latent_state(make):
 
 def test_data_that_name_velocities_are_integrated_only_with_kinematics(make):
     assert isinstance(make().state, Kinematic)
-    assert isinstance(make(kinematics=False).state, Latent)
+    assert isinstance(make(state="latent").state, Latent)

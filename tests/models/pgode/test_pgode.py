@@ -13,16 +13,16 @@ from torch.testing import assert_close
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
-from pgode.models.pgode import PRESETS
-from pgode.models.pgode.prototypes import _MixedUpdate
+from pgode.models.pgode.update import _MixedUpdate
+from pgode.runtime.settings import merged
+from pgode.training.presets import PAPER
 
-PAPER = PRESETS["paper"]["model"]
 WIDTH, K = 8, 3
 
 
 def paper(make, **changes):
     """The model of the paper to the letter, but for these settings."""
-    return make(**{**PAPER, **changes})
+    return make(**merged(PAPER["model"], changes))
 
 
 def random_gate(objects: int) -> torch.Tensor:
@@ -61,20 +61,18 @@ def kinematic(make):
     return make()
 
 
-@pytest.mark.parametrize("recovery", [True, False])
-def test_derivative_is_that_of_equation_11(make, batch, recovery):
-    model = paper(make, recovery=recovery)
+def test_derivative_is_that_of_equation_11(model, batch):
     z, gate = torch.randn(batch.objects, WIDTH).double(), random_gate(batch.objects)
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     bound = model.dynamics.bind(gate, contexts, batch)
     derivative = model.state.derivative(bound, contexts, batch)(torch.zeros(batch.objects), z)
     expected = mixture(model.dynamics, batch, gate, z)
-    assert_close(derivative, expected - z if recovery else expected)
+    assert_close(derivative, expected - z)
 
 
 def test_prototypes_see_positions_and_velocities_beside_the_latent_state(kinematic, batch):
     y, gate = torch.randn(batch.objects, 4 + WIDTH).double(), random_gate(batch.objects)
-    contexts = kinematic.encode(batch)
+    contexts = kinematic.contexts(batch)
     bound = kinematic.dynamics.bind(gate, contexts, batch)
     slope = kinematic.state.derivative(bound, contexts, batch)
     derivative = slope(torch.zeros(batch.objects), y)
@@ -91,7 +89,7 @@ def test_gradients_of_the_mixed_update_are_those_of_finite_differences():
 
 
 def test_system_context_is_the_sum_of_the_second_encoders_contexts(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     parts = model.system_encoder(batch)
     assert_close(contexts.object, model.object_encoder(batch))
     for system in range(batch.systems):
@@ -104,7 +102,7 @@ def test_encoders_share_no_weights(model):
 
 
 def test_gate_is_the_softmax_of_equation_12(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     joined = torch.cat([contexts.object, contexts.system[batch.system]], dim=1)
     gate = model.gate(contexts, batch)
     assert_close(gate, torch.softmax(model.gate.rho(joined), dim=1))
@@ -119,7 +117,7 @@ def test_gate_learns_from_the_forecast(model, batch):
 
 
 def test_initial_state_is_drawn_from_the_posterior_of_equation_8(model, batch):
-    posterior = model.posterior(model.encode(batch))
+    posterior = model.posterior(model.contexts(batch))
     u = model.object_encoder(batch)
     assert_close(posterior.mean, model.initial.mean(u))
     assert_close(posterior.log_variance, model.initial.log_variance(u))
@@ -127,7 +125,7 @@ def test_initial_state_is_drawn_from_the_posterior_of_equation_8(model, batch):
 
 
 def test_forecast_decodes_the_solved_states(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     z0 = model.posterior(contexts).mean
     states = model.solve(batch, contexts, z0, batch.target_times).states
     decoder = model.state.decoder
@@ -137,12 +135,12 @@ def test_forecast_decodes_the_solved_states(model, batch):
 
 
 def test_one_frame_is_one_step_of_the_classic_method(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     z0 = model.posterior(contexts).mean
     gate, zero = model.gate(contexts, batch), torch.zeros(batch.objects)
     bound = model.dynamics.bind(gate, contexts, batch)
     slope = model.state.derivative(bound, contexts, batch)
-    h = model.config.frame_time
+    h = model.config.solver.frame_time
     k1 = slope(zero, z0)
     k2 = slope(zero, z0 + h / 2 * k1)
     k3 = slope(zero, z0 + h / 2 * k2)
@@ -159,11 +157,12 @@ def test_forecast_reports_its_evaluations_and_contexts(model, batch):
 
 
 def test_loss_is_the_negative_elbo_with_both_information_terms(make, batch):
-    model = paper(make, sample=False, kl=0.3, parameters=0.2, disentangle=0.1, sigma=0.05)
+    weights = {"kl_weight": 0.3, "parameter_info_weight": 0.2, "context_info_weight": 0.1}
+    model = paper(make, objective={"sample": False, "sigma": 0.05, **weights})
     losses = model.loss(batch)
     known = batch.targets_observed
     wrong = (model.forecast(batch, batch.target_times).mean - batch.targets)[known]
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     posterior = model.posterior(contexts)
     variance = posterior.log_variance.exp()
     divergence = 0.5 * (posterior.mean**2 + variance - 1 - posterior.log_variance).sum()
@@ -179,12 +178,12 @@ def test_loss_is_the_negative_elbo_with_both_information_terms(make, batch):
 def test_terms_other_than_the_reported_error_add_up_to_the_total(model, batch):
     losses = model.loss(batch)
     terms = [term for name, term in losses.terms.items() if name != "mse"]
-    assert set(losses.terms) == {"reconstruction", "kl", "parameters", "disentangle", "mse"}
+    assert set(losses.terms) == {"reconstruction", "kl", "parameter_info", "context_info", "mse"}
     assert_close(torch.stack(terms).sum(), losses.total)
 
 
 def test_sampling_draws_a_new_initial_state_each_time(make, batch):
-    drawn, fixed = paper(make), paper(make, sample=False)
+    drawn, fixed = paper(make), paper(make, objective={"sample": False})
     assert drawn.loss(batch).total != drawn.loss(batch).total
     assert fixed.loss(batch).total == fixed.loss(batch).total
 
@@ -205,7 +204,7 @@ def estimate(critic, pairs: list[tuple[torch.Tensor, torch.Tensor, bool]]) -> to
 
 
 def test_parameter_information_tells_each_systems_parameters_from_those_of_others(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     known = torch.nonzero(batch.parameters_known)[:, 0].tolist()
     pairs = [(contexts.system[s], batch.parameters[r], s == r) for s in known for r in known]
     assert len(pairs) == 16
@@ -214,7 +213,7 @@ def test_parameter_information_tells_each_systems_parameters_from_those_of_other
 
 
 def test_context_information_tells_a_systems_objects_from_those_of_others(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     pairs = [
         (contexts.system[s], contexts.object[i], s == batch.system[i].item())
         for s in range(batch.systems)
@@ -225,7 +224,7 @@ def test_context_information_tells_a_systems_objects_from_those_of_others(model,
 
 
 def test_parameters_of_systems_that_do_not_know_them_have_no_influence(model, batch):
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     estimate = model.parameter_information(batch, contexts)
     other = torch.where(batch.parameters_known[:, None], batch.parameters, 5.0)
     assert_close(model.parameter_information(replace(batch, parameters=other), contexts), estimate)
@@ -238,30 +237,30 @@ def test_batch_without_known_parameters_has_a_finite_loss(model, batch):
     none = torch.zeros(5, dtype=torch.bool)
     losses = model.loss(replace(batch, parameters_known=none))
     losses.total.backward()
-    assert losses.terms["parameters"] == 0
+    assert losses.terms["parameter_info"] == 0
     assert all(torch.isfinite(p.grad).all() for p in model.parameters() if p.grad is not None)
 
 
 def test_descending_the_parameter_term_raises_the_information(make, batch):
-    model = paper(make, parameters=1.0)
-    before = model.parameter_information(batch, model.encode(batch)).item()
+    model = paper(make, objective={"parameter_info_weight": 1.0})
+    before = model.parameter_information(batch, model.contexts(batch)).item()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
     for _ in range(20):
         optimiser.zero_grad()
-        model.loss(batch).terms["parameters"].backward()
+        model.loss(batch).terms["parameter_info"].backward()
         optimiser.step()
-    after = model.parameter_information(batch, model.encode(batch)).item()
+    after = model.parameter_information(batch, model.contexts(batch)).item()
     assert after > before + 0.1
 
 
 def test_adversary_raises_its_estimate_and_the_rest_of_the_model_lowers_it(make, batch):
-    model = paper(make, disentangle=1.0)
+    model = paper(make, objective={"context_info_weight": 1.0})
     adversary = list(model.adversary())
     against = {id(p) for p in adversary}
     rest = [p for p in model.parameters() if id(p) not in against]
 
     def information() -> float:
-        return model.context_information(batch, model.encode(batch)).item()
+        return model.context_information(batch, model.contexts(batch)).item()
 
     start = information()
     assert start == pytest.approx(-2 * math.log(2), abs=0.05)
@@ -275,19 +274,19 @@ def test_adversary_raises_its_estimate_and_the_rest_of_the_model_lowers_it(make,
     descent = torch.optim.Adam(rest, lr=0.003)
     for _ in range(10):
         descent.zero_grad()
-        model.loss(batch).terms["disentangle"].backward()
+        model.loss(batch).terms["context_info"].backward()
         descent.step()
     assert information() < risen - 0.01
 
 
 def test_disentangling_is_felt_by_both_encoders(model, batch):
-    term = model.loss(batch).terms["disentangle"]
+    term = model.loss(batch).terms["context_info"]
     weights = [model.object_encoder.summary.weight, model.system_encoder.summary.weight]
     assert all(slope.any() for slope in torch.autograd.grad(term, weights))
 
 
 def test_parameters_are_felt_by_the_system_encoder_alone(model, batch):
-    term = model.loss(batch).terms["parameters"]
+    term = model.loss(batch).terms["parameter_info"]
     weights = [model.system_encoder.summary.weight, model.object_encoder.summary.weight]
     own, other = torch.autograd.grad(term, weights, allow_unused=True)
     assert own.any() and other is None
@@ -295,7 +294,7 @@ def test_parameters_are_felt_by_the_system_encoder_alone(model, batch):
 
 def test_adversary_sees_nothing_but_its_own_term(model, batch):
     losses = model.loss(batch)
-    others = losses.total - losses.terms["disentangle"]
+    others = losses.total - losses.terms["context_info"]
     slopes = torch.autograd.grad(others, list(model.adversary()), allow_unused=True)
     assert all(slope is None or not slope.any() for slope in slopes)
 
@@ -345,8 +344,8 @@ def test_objects_without_edges_do_not_influence_each_other_unless_through_the_sy
     states = apart.states.clone()
     states[0] += 1.0
     changed = replace(apart, states=states)
-    for gate, others_stay in (("object", True), ("full", False)):
-        model = make(gate=gate)
+    for gate, others_stay in (("object", True), ("both", False)):
+        model = make(gate={"contexts": gate})
         with torch.no_grad():
             before = model.forecast(apart, apart.target_times).mean
             after = model.forecast(changed, apart.target_times).mean

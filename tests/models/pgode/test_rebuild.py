@@ -12,7 +12,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.molecules import Preparation, prepare
 from pgode.models import build_model, model_config
-from pgode.models.pgode.rebuild import Rebuild
+from pgode.models.pgode.rebuild import GraphRebuilder
 from pgode.ode import Solution
 from pgode.runtime.errors import InputError
 
@@ -41,7 +41,7 @@ def batch(data, normaliser):
 
 def model(normaliser, **settings):
     torch.manual_seed(0)
-    config = model_config("pgode", {"width": 8, "prototypes": 3, **settings})
+    config = model_config("pgode", {"width": 8, "dynamics": {"prototypes": 3}, **settings})
     return build_model("pgode", config, normaliser).double()
 
 
@@ -49,7 +49,7 @@ def test_looking_up_the_observed_positions_gives_the_datas_own_graph(data, norma
     windows = Windows(data, normaliser, CONDITION, HORIZON)
     starts = np.full(3, 2 * UPDATE - CONDITION + 1)  # so that a graph begins at the last frame
     batch = windows.batch(np.arange(3), starts).to(dtype=torch.float64)
-    made = Rebuild(normaliser).graph(batch.states[:, -1], batch)
+    made = GraphRebuilder(normaliser).graph(batch.states[:, -1], batch)
     assert_close(made.offsets, batch.graph.offsets)
     assert_close(made.senders, batch.graph.senders)
     assert_close(made.attributes, batch.graph.attributes, rtol=1e-5, atol=1e-5)
@@ -57,7 +57,7 @@ def test_looking_up_the_observed_positions_gives_the_datas_own_graph(data, norma
 
 def test_each_output_comes_from_the_piece_its_time_lies_in(normaliser, batch):
     """A state that only counts time and pieces: outputs must not notice the cuts."""
-    rebuild, seen = Rebuild(normaliser), []
+    rebuild, seen = GraphRebuilder(normaliser), []
 
     def piece(given, initial, times):
         seen.append(given.graph)
@@ -76,19 +76,19 @@ def test_before_the_first_look_up_nothing_differs_and_after_it_something_does(no
     times = torch.arange(1.0, HORIZON + 1).double().expand(3, -1)
     with torch.no_grad():
         held = model(normaliser).forecast(batch, times).mean
-        rebuilt = model(normaliser, rebuild=True).forecast(batch, times).mean
+        rebuilt = model(normaliser, rebuild_graph=True).forecast(batch, times).mean
     assert_close(held[:, :UPDATE], rebuilt[:, :UPDATE])
     # Untrained changes are small, but float64 tells them from none.
     assert (held[:, UPDATE:] - rebuilt[:, UPDATE:]).abs().max() > 1e-9
 
 
 def test_gradients_reach_every_parameter_through_the_pieces(normaliser, batch):
-    trained = model(normaliser, rebuild=True)
+    trained = model(normaliser, rebuild_graph=True)
     trained.loss(batch).total.backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in trained.parameters())
 
 
 def test_graphs_that_do_not_follow_from_distances_cannot_be_rebuilt(normaliser):
     plain = replace(normaliser, graph_rule=None)
-    with pytest.raises(InputError, match=r"model\.rebuild needs graphs that follow from distances"):
-        model(plain, rebuild=True)
+    with pytest.raises(InputError, match=r"model\.rebuild_graph needs graphs defined by distance"):
+        model(plain, rebuild_graph=True)

@@ -7,14 +7,15 @@ from torch.testing import assert_close
 
 from pgode.models import model_config
 from pgode.models.pgode.gates import Contexts
-from pgode.models.pgode.prototypes import Prototypes, TopPrototypes
+from pgode.models.pgode.prototypes import Prototypes
+from pgode.models.pgode.sparse import SparsePrototypes
 from pgode.runtime.errors import InputError
 
 K = 3
 
 
 def gate_of(model, batch, contexts=None) -> torch.Tensor:
-    return model.gate(model.encode(batch) if contexts is None else contexts, batch)
+    return model.gate(model.contexts(batch) if contexts is None else contexts, batch)
 
 
 def noise(like: torch.Tensor) -> torch.Tensor:
@@ -22,7 +23,7 @@ def noise(like: torch.Tensor) -> torch.Tensor:
 
 
 def test_gate_without_objects_is_one_row_per_system(make, batch):
-    gate = gate_of(make(gate="system"), batch)
+    gate = gate_of(make(gate={"contexts": "system"}), batch)
     for system in range(batch.systems):
         own = gate[batch.system == system]
         assert_close(own, own[:1].expand_as(own))
@@ -30,14 +31,14 @@ def test_gate_without_objects_is_one_row_per_system(make, batch):
 
 
 def test_gate_without_objects_does_not_change_with_any_object_context(make, batch):
-    model = make(gate="system")
-    contexts = model.encode(batch)
+    model = make(gate={"contexts": "system"})
+    contexts = model.contexts(batch)
     other = Contexts(noise(contexts.object), contexts.system)
     assert torch.equal(gate_of(model, batch, contexts), gate_of(model, batch, other))
 
 
 def test_gate_without_objects_hears_nothing_from_the_object_encoder(make, batch):
-    model = make(gate="system")
+    model = make(gate={"contexts": "system"})
     slopes = torch.autograd.grad(
         gate_of(model, batch).square().sum(),
         [*model.object_encoder.parameters(), *model.system_encoder.parameters()],
@@ -49,8 +50,8 @@ def test_gate_without_objects_hears_nothing_from_the_object_encoder(make, batch)
 
 
 def test_gate_without_systems_does_not_change_with_the_system_context(make, batch):
-    model = make(gate="object")
-    contexts = model.encode(batch)
+    model = make(gate={"contexts": "object"})
+    contexts = model.contexts(batch)
     other = Contexts(contexts.object, noise(contexts.system))
     assert torch.equal(gate_of(model, batch, contexts), gate_of(model, batch, other))
     changed = Contexts(noise(contexts.object), contexts.system)
@@ -59,7 +60,7 @@ def test_gate_without_systems_does_not_change_with_the_system_context(make, batc
 
 def test_full_gate_hears_both_contexts(make, batch):
     model = make()
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     for other in (
         Contexts(contexts.object, noise(contexts.system)),
         Contexts(noise(contexts.object), contexts.system),
@@ -68,7 +69,14 @@ def test_full_gate_hears_both_contexts(make, batch):
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"gate": "system"}, {"gate": "object"}, {"regions": True}, {"prototypes": 1}]
+    "settings",
+    [
+        {},
+        {"gate": {"contexts": "system"}},
+        {"gate": {"contexts": "object"}},
+        {"gate": {"group_context": True}},
+        {"dynamics": {"prototypes": 1}},
+    ],
 )
 def test_gate_rows_are_weights_that_sum_to_one(make, batch, settings):
     gate = gate_of(make(**settings), batch)
@@ -77,20 +85,20 @@ def test_gate_rows_are_weights_that_sum_to_one(make, batch, settings):
 
 
 def test_one_prototype_has_all_the_weight(make, batch):
-    assert (gate_of(make(prototypes=1), batch) == 1).all()
+    assert (gate_of(make(dynamics={"prototypes": 1}), batch) == 1).all()
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 6])
 def test_any_number_of_prototypes_runs(make, batch, count):
-    model = make(prototypes=count)
+    model = make(dynamics={"prototypes": count})
     assert model.forecast(batch, batch.target_times).contexts["gate"].shape == (14, count)
     assert torch.isfinite(model.loss(batch).total)
 
 
 def test_region_context_is_the_mean_over_the_group_and_zero_without_one(make, batch):
-    model = make(regions=True)
-    u = model.encode(batch).object
-    region = model.gate._region_context(model.encode(batch), batch)
+    model = make(gate={"group_context": True})
+    u = model.contexts(batch).object
+    region = model.gate._group_context(model.gate.region, model.contexts(batch), batch)
     mapped = torch.nn.functional.silu(model.gate.region(u))
     for i, group in enumerate(batch.group.tolist()):
         own = mapped[batch.group == group].mean(0) if group >= 0 else torch.zeros_like(mapped[0])
@@ -98,20 +106,20 @@ def test_region_context_is_the_mean_over_the_group_and_zero_without_one(make, ba
 
 
 def test_regions_of_other_systems_have_no_influence(make, batch, data, cut):
-    model = make(regions=True)
+    model = make(gate={"group_context": True})
     alone = gate_of(model, cut(data, [3]))
     assert_close(gate_of(model, batch)[batch.system == 3], alone)
 
 
 def test_without_disentangling_there_is_no_adversary_and_no_term(make, batch):
-    model = make(disentangle=0)
+    model = make(objective={"context_info_weight": 0})
     assert list(model.adversary()) == []
-    assert "disentangle" not in model.loss(batch).terms
+    assert "context_info" not in model.loss(batch).terms
 
 
 def test_single_feeds_both_contexts_to_one_message_function(make, batch):
     model = make(dynamics="single")
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     gate = gate_of(model, batch, contexts)
     y = torch.randn(batch.objects, model.state.inputs).double()
     gather, update = model.dynamics.gather, model.dynamics.update
@@ -129,7 +137,7 @@ def test_single_feeds_both_contexts_to_one_message_function(make, batch):
 
 def test_mlp_adds_a_drift_of_the_contexts_to_one_gnn(make, batch):
     model = make(dynamics="mlp")
-    contexts = model.encode(batch)
+    contexts = model.contexts(batch)
     y = torch.randn(batch.objects, model.state.inputs).double()
     bound = model.dynamics.bind(gate_of(model, batch), contexts, batch)
     joined = torch.cat([contexts.object, contexts.system[batch.system]], dim=1)
@@ -139,10 +147,10 @@ def test_mlp_adds_a_drift_of_the_contexts_to_one_gnn(make, batch):
 
 def sparse_and_full(make, batch, top: int):
     """PGODE-S and the full mixture with the same weights, and a state to put in."""
-    sparse = make(top=top)
+    sparse = make(dynamics={"top_k": top})
     full = make()
     full.load_state_dict(sparse.state_dict())
-    assert isinstance(sparse.dynamics, TopPrototypes)
+    assert isinstance(sparse.dynamics, SparsePrototypes)
     y = torch.randn(batch.objects, full.state.inputs).double().requires_grad_()
     return sparse, full, y
 
@@ -162,7 +170,7 @@ def test_sparse_model_with_all_prototypes_is_the_full_model(make, batch):
 @pytest.mark.parametrize("top", [1, 2])
 def test_sparse_mixture_is_the_full_one_with_the_smallest_weights_left_out(make, batch, top):
     sparse, full, y = sparse_and_full(make, batch, top)
-    gate, contexts = random_gate(batch.objects), full.encode(batch)
+    gate, contexts = random_gate(batch.objects), full.contexts(batch)
     smallest = gate.argsort(dim=1)[:, : K - top]
     kept = gate.scatter(1, smallest, 0.0)
     share = kept / kept.sum(1, keepdim=True)
@@ -177,7 +185,7 @@ def test_sparse_mixture_is_the_full_one_with_the_smallest_weights_left_out(make,
 
 def test_sparse_gradients_of_the_weights_are_those_of_the_full_mixture(make, batch):
     sparse, full, y = sparse_and_full(make, batch, 2)
-    gate, contexts = random_gate(batch.objects), full.encode(batch)
+    gate, contexts = random_gate(batch.objects), full.contexts(batch)
     kept = gate.scatter(1, gate.argsort(dim=1)[:, :1], 0.0)
     share = kept / kept.sum(1, keepdim=True)
     ours = sparse.dynamics.bind(gate, contexts, batch)(y).square().sum()
@@ -191,7 +199,7 @@ def test_sparse_gradients_of_the_weights_are_those_of_the_full_mixture(make, bat
 def test_prototype_that_nobody_chooses_is_never_looked_at(make, batch):
     sparse, _, y = sparse_and_full(make, batch, 1)
     gate = torch.tensor([[0.2, 0.7, 0.1]]).double().expand(batch.objects, -1)
-    contexts = sparse.encode(batch)
+    contexts = sparse.contexts(batch)
     before = sparse.dynamics.bind(gate, contexts, batch)(y)
     with torch.no_grad():
         for k in (0, 2):
@@ -207,7 +215,7 @@ def dense(batch) -> torch.Tensor:
 
 
 def test_gcn_gathers_by_the_symmetric_normalisation_with_self_loops(make, batch):
-    gather = make(backbone="gcn").dynamics.gather
+    gather = make(dynamics={"backbone": "gcn"}).dynamics.gather
     z = torch.randn(batch.objects, gather.map.in_features).double()
     weights = dense(batch)
     degree = (weights != 0).sum(1).double() + 1
@@ -216,7 +224,7 @@ def test_gcn_gathers_by_the_symmetric_normalisation_with_self_loops(make, batch)
 
 
 def test_gin_adds_neighbours_to_the_object_itself(make, batch):
-    gather = make(backbone="gin").dynamics.gather
+    gather = make(dynamics={"backbone": "gin"}).dynamics.gather
     torch.nn.init.normal_(gather.epsilon)
     z = torch.randn(batch.objects, gather.map.in_features).double()
     expected = gather.map((1 + gather.epsilon) * z + dense(batch) @ z)
@@ -224,7 +232,7 @@ def test_gin_adds_neighbours_to_the_object_itself(make, batch):
 
 
 def test_sage_maps_the_object_and_the_mean_of_its_neighbours(make, batch):
-    gather = make(backbone="sage").dynamics.gather
+    gather = make(dynamics={"backbone": "sage"}).dynamics.gather
     z = torch.randn(batch.objects, gather.own.in_features).double()
     weights = dense(batch)
     count = (weights != 0).sum(1, keepdim=True).clamp(min=1)
@@ -234,24 +242,40 @@ def test_sage_maps_the_object_and_the_mean_of_its_neighbours(make, batch):
 
 def test_variants_of_the_gate_change_only_what_the_gate_is_fed(make):
     sizes = {
-        name: make(gate=name).gate.rho.first.in_features for name in ("full", "system", "object")
+        name: make(gate={"contexts": name}).gate.rho.first.in_features
+        for name in ("both", "system", "object")
     }
-    assert sizes == {"full": 16, "system": 8, "object": 8}
-    assert make(gate="system", regions=False).gate.region is None
-    assert np.isclose(make(regions=True).gate.rho.first.in_features, 24)
+    assert sizes == {"both": 16, "system": 8, "object": 8}
+    assert make(gate={"contexts": "system", "group_context": False}).gate.region is None
+    assert np.isclose(make(gate={"group_context": True}).gate.rho.first.in_features, 24)
 
 
 @pytest.mark.parametrize(
     "settings, reason",
     [
-        ({"top": K + 1}, "above the number of prototypes"),
-        ({"top": 1, "backbone": "gcn"}, "backbone=message only"),
-        ({"dynamics": "single", "top": 1}, "belong to dynamics=prototypes"),
-        ({"dynamics": "mlp", "backbone": "gin"}, "belong to dynamics=prototypes"),
-        ({"gate": "system", "regions": True}, "gate=system must not see"),
+        ({"dynamics": {"top_k": 6}}, "above the number of prototypes"),
+        ({"dynamics": {"top_k": 1, "backbone": "gcn"}}, "backbone=message only"),
+        (
+            {"dynamics": {"kind": "single", "top_k": 1}},
+            "unknown setting",
+        ),
+        ({"dynamics": {"kind": "mlp", "backbone": "gin"}}, "unknown setting"),
+        ({"gate": {"contexts": "system", "group_context": True}}, "contexts=system must not see"),
+        ({"dynamics": "single", "gate": {"group_context": True}}, "no effect with a single"),
+        ({"state": {"kind": "latent", "coupling": True}}, "unknown setting"),
+        ({"state": {"residual_decoder": False}}, "set history_readout=false too"),
+        ({"state": {"history_readout": False}}, "set mean_structure=false too"),
+        (
+            {
+                "state": "latent",
+                "dynamics": {"prototypes": 1},
+                "gate": {"contexts": "object"},
+            },
+            "no effect with a single prototype and no coupling",
+        ),
         ({"solver": {"method": "rk5"}}, "rk4"),
     ],
 )
 def test_settings_of_which_a_part_would_do_nothing_are_refused(settings, reason):
     with pytest.raises(InputError, match=reason):
-        model_config("pgode", {"prototypes": K, **settings})
+        model_config("pgode", settings)

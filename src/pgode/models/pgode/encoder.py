@@ -5,16 +5,41 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
+from pydantic import Field
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from pgode.batches.graph import Graph
 from pgode.batches.temporal_graph import History
 from pgode.batches.windows import Batch
+from pgode.nn.checkpointing import checkpointed
+from pgode.nn.relation import Relation
 from pgode.nn.time_embedding import time_embedding
+from pgode.runtime.settings import Settings
 
 RATE_SCALE = 10.0
-"""Changes per frame are small beside the states; this brings them to one size."""
+"""Changes per frame are small beside the states; this brings both to one size."""
+
+
+class EncoderConfig(Settings):
+    """What the two encoders read, and how contexts are made of it."""
+
+    layers: int = Field(2, ge=1, description="L, attention layers of each encoder")
+    layer_norm: bool = Field(True, description="layer norm before each attention")
+    degree_normalise: bool = Field(
+        True, description="divide spatial weights by the number of spatial neighbours"
+    )
+    rates: bool = Field(True, description="read changes between frames beside the values")
+    relation: bool = Field(
+        True, description="read a relation network's sum over each observation's neighbours"
+    )
+    strength_context: bool = Field(
+        True, description="add the estimated interaction strength to both contexts"
+    )
+    reference_objects: int | None = Field(
+        10,
+        ge=1,
+        description="g is this many times the mean over objects; the sum of Eq. 5 if none",
+    )
 
 
 class TemporalGraphEncoder(nn.Module):
@@ -25,56 +50,47 @@ class TemporalGraphEncoder(nn.Module):
         u_i          = mean_t sigma( W_sum (h_i^t + TE(t)) )
 
     with h^ = h + TE(t). The scores have no softmax (Eq. 3), so they grow with the states and with
-    the number of neighbours. `normalise` puts a layer norm before each attention; `share` divides
-    each spatial weight by the number of an observation's spatial neighbours. `rates` adds each
-    feature's change until the next frame to what is known of an observation, and `relate` adds
-    sum_j relu(W [o_i, o_j, e_ij]) over its neighbours: together they hold a force beside the
-    acceleration it caused, from which a context can tell how strong the forces are.
+    the number of neighbours: hence `layer_norm` and `degree_normalise`. `rates` adds each
+    feature's change until the next frame to an observation, and `relation` adds
+    sum_j relu(W [o_i, o_j, e_ij]) over its neighbours. Together they put a force beside the
+    acceleration that it caused, from which a context can tell how strong the forces are.
 
-    `recompute` keeps the contexts only, and makes the inner states again in the backward pass,
-    there again part by part: the memory of one part instead of that of both encoders.
+    With `recompute` only the contexts are kept; inner states are computed again in the backward
+    pass, part by part, which takes the memory of one part instead of that of both encoders.
     """
 
     def __init__(
-        self,
-        features: int,
-        width: int,
-        layers: int,
-        *,
-        normalise: bool,
-        share: bool,
-        rates: bool,
-        relate: bool,
-        recompute: bool,
+        self, features: int, width: int, config: EncoderConfig, *, recompute: bool
     ) -> None:
         super().__init__()
-        self.width, self.share, self.rates, self.recompute = width, share, rates, recompute
-        inputs = (4 if rates else 2) * features
+        self.width, self.config, self.recompute = width, config, recompute
+        inputs = (4 if config.rates else 2) * features
         self.embed = nn.Linear(inputs, width)
-        self.relation = Relation(inputs, width, attributes=2) if relate else None
+        self.relation = ObservationRelation(inputs, width) if config.relation else None
+        layers = range(config.layers)
         self.norms = nn.ModuleList(
-            nn.LayerNorm(width) if normalise else nn.Identity() for _ in range(layers)
+            nn.LayerNorm(width) if config.layer_norm else nn.Identity() for _ in layers
         )
-        self.query = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(layers))
-        self.key = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(layers))
-        self.value = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(layers))
+        self.query = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in layers)
+        self.key = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in layers)
+        self.value = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in layers)
         self.summary = nn.Linear(width, width)
 
     def forward(self, batch: Batch) -> Float[Tensor, "objects width"]:
         """One context vector per object; zero for an object that was never observed."""
-        encoded: Tensor = self._kept_short(self._encode, batch)
+        encoded: Tensor = self._run(self._encode, batch)
         return encoded
 
     def _encode(self, batch: Batch) -> Float[Tensor, "objects width"]:
         history = batch.history
         owner, frame = history.node_object, history.node_frame
         observation = self._observations(batch)[owner, frame]
-        h = self._kept_short(self._first, observation, history)
+        h = self._run(self._first, observation, history)
         embedded = time_embedding(batch.times[batch.system[owner], frame], self.width)
         weights = self._weights(batch)
         for layer in range(len(self.norms)):
-            h = self._kept_short(self._attend, layer, h, embedded, history.graph, weights)
-        summary = self._kept_short(self._summarise, h, embedded)
+            h = self._run(self._attend, layer, h, embedded, history.graph, weights)
+        summary = self._run(self._summarise, h, embedded)
         total: Tensor = summary.new_zeros(batch.objects, self.width).index_add(0, owner, summary)
         count = torch.bincount(owner, minlength=batch.objects).clamp(min=1)
         return total / count.unsqueeze(1)
@@ -82,7 +98,7 @@ class TemporalGraphEncoder(nn.Module):
     def _first(
         self, observation: Float[Tensor, "nodes inputs"], history: History
     ) -> Float[Tensor, "nodes width"]:
-        """What an observation is before any attention."""
+        """The representation of an observation before any attention."""
         h: Tensor = self.embed(observation)
         return h if self.relation is None else h + self.relation(observation, history)
 
@@ -105,18 +121,15 @@ class TemporalGraphEncoder(nn.Module):
         query, key, value = (part[layer](x) for part in (self.query, self.key, self.value))
         return h + nn.functional.silu(graph.attend(query, key, value, weights))
 
-    def _kept_short(self, part: Callable[..., Tensor], *inputs: Any) -> Tensor:
-        """A part's output; with `recompute`, what it was made from is not kept."""
-        if not self.recompute or not torch.is_grad_enabled():
-            return part(*inputs)
-        made: Tensor = checkpoint(part, *inputs, use_reentrant=False, preserve_rng_state=False)
-        return made
+    def _run(self, part: Callable[..., Tensor], *inputs: Any) -> Tensor:
+        """A part's output; with `recompute`, what it was computed from is not kept."""
+        return checkpointed(part, *inputs) if self.recompute else part(*inputs)
 
     def _observations(self, batch: Batch) -> Float[Tensor, "objects condition inputs"]:
-        """What is known of each object at each frame: values, their mask, and perhaps rates."""
+        """Observed values of each object and frame, their mask and, with `rates`, their changes."""
         known = batch.observed.to(batch.states.dtype)
         parts = [batch.states * known, known]
-        if self.rates:
+        if self.config.rates:
             both = known[:, 1:] * known[:, :-1]
             elapsed = batch.times.diff(dim=1)[batch.system].unsqueeze(2)
             rate = RATE_SCALE * batch.states.diff(dim=1) / elapsed.clamp(min=1e-6) * both
@@ -124,10 +137,10 @@ class TemporalGraphEncoder(nn.Module):
         return torch.cat(parts, dim=-1)
 
     def _weights(self, batch: Batch) -> Float[Tensor, " edges"]:
-        """A^tem / sqrt(d), spatial weights shared out among an observation's neighbours."""
+        """A^tem / sqrt(d), with `degree_normalise` over the number of spatial neighbours."""
         graph = batch.history.graph
         weights: Tensor = graph.weights / self.width**0.5
-        if not self.share:
+        if not self.config.degree_normalise:
             return weights
         spatial = (~batch.history.temporal).to(weights.dtype)
         rows = graph.receivers
@@ -135,23 +148,19 @@ class TemporalGraphEncoder(nn.Module):
         return torch.where(batch.history.temporal, weights, weights / degree[rows])
 
 
-class Relation(nn.Module):
+class ObservationRelation(Relation):
     """W sum_j relu(A o_i + B o_j + c e_ij) over an observation's neighbours in the temporal graph.
 
     e_ij is the weight of the edge and whether it is a temporal one.
     """
 
-    def __init__(self, inputs: int, width: int, attributes: int) -> None:
-        super().__init__()
-        self.receive = nn.Linear(inputs, width)
-        self.send = nn.Linear(inputs, width, bias=False)
-        self.edge = nn.Parameter(torch.empty(attributes, width).uniform_(-1, 1))
+    def __init__(self, inputs: int, width: int) -> None:
+        super().__init__(inputs, width, attributes=2, edge_bound=1.0)
         self.out = nn.Linear(width, width, bias=False)
 
     def forward(
         self, observation: Float[Tensor, "nodes inputs"], history: History
     ) -> Float[Tensor, "nodes width"]:
-        """What the neighbours of each observation say of it."""
-        received, sent = self.receive(observation), self.send(observation)
-        out: Tensor = self.out(history.graph.neighbour_sum(received, sent, self.edge))
+        """One row per observation."""
+        out: Tensor = self.out(self.neighbour_sum(observation, history.graph))
         return out

@@ -1,52 +1,87 @@
 """Weights of the prototypes for each object (paper, Eq. 11)."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from jaxtyping import Float
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from pgode.batches.windows import Batch
 from pgode.nn.feedforward import FeedForward
+from pgode.runtime.settings import Settings
 
 
 @dataclass(frozen=True)
 class Contexts:
-    """What the encoders found: u_i of each object, g of each system."""
+    """Output of the encoders: u_i of each object, g of each system."""
 
     object: Float[Tensor, "objects width"]
     system: Float[Tensor, "systems width"]
 
 
+class GateConfig(Settings):
+    """Which contexts the gate sees."""
+
+    contexts: Literal["both", "system", "object"] = Field(
+        "both", description="contexts the gate sees: both, only g (w/o O), only u (w/o system)"
+    )
+    group_context: bool = Field(False, description="add the context of each object's group")
+
+    @model_validator(mode="after")
+    def _groups_are_made_of_objects(self) -> "GateConfig":
+        if self.group_context and self.contexts == "system":
+            raise ValueError(
+                "group_context is made of object contexts, which contexts=system must not see"
+            )
+        return self
+
+    @property
+    def sees_object(self) -> bool:
+        """Whether weights may depend on u_i."""
+        return self.contexts != "system"
+
+    @property
+    def sees_system(self) -> bool:
+        """Whether weights may depend on g."""
+        return self.contexts != "object"
+
+    def visible(self, contexts: Contexts, batch: Batch) -> list[Float[Tensor, "objects width"]]:
+        """The contexts that may be seen, one row per object."""
+        parts = [contexts.object] if self.sees_object else []
+        return [*parts, contexts.system[batch.system]] if self.sees_system else parts
+
+    def inputs(self, width: int) -> int:
+        """Length of the visible contexts together."""
+        return width * (self.sees_object + self.sees_system)
+
+
 class Gate(nn.Module):
     """w_i = softmax(rho([u_i, r_i, g])) over K prototypes, from the contexts it may see.
 
-    `uses_object=False` is the ablation w/o O: the weights then depend on the system alone.
-    `uses_system=False` is w/o system. With `regions`, r_i is the mean of a learned map of the
-    contexts of all objects in i's group, and zero for an object without one.
+    With `group_context`, r_i is the mean of a learned map of the contexts of all objects in i's
+    group, and zero for an object without one.
     """
 
-    def __init__(
-        self, width: int, count: int, *, uses_object: bool, uses_system: bool, regions: bool
-    ) -> None:
+    def __init__(self, width: int, count: int, config: GateConfig) -> None:
         super().__init__()
-        self.uses_object, self.uses_system = uses_object, uses_system
-        self.region = nn.Linear(width, width) if regions else None
-        self.rho = FeedForward(width * (uses_object + uses_system + regions), width, count)
+        self.config = config
+        self.region = nn.Linear(width, width) if config.group_context else None
+        self.rho = FeedForward(config.inputs(width) + width * config.group_context, width, count)
 
     def forward(self, contexts: Contexts, batch: Batch) -> Float[Tensor, "objects count"]:
         """One row of weights per object; each row sums to 1."""
-        parts = [contexts.object] if self.uses_object else []
-        if self.region is not None:
-            parts.append(self._region_context(contexts, batch))
-        if self.uses_system:
-            parts.append(contexts.system[batch.system])
+        parts = self.config.visible(contexts, batch)
+        if self.region is not None:  # Between u_i and g.
+            parts.insert(1, self._group_context(self.region, contexts, batch))
         return torch.softmax(self.rho(torch.cat(parts, dim=-1)), dim=-1)
 
-    def _region_context(self, contexts: Contexts, batch: Batch) -> Float[Tensor, "objects width"]:
-        assert self.region is not None
+    def _group_context(
+        self, region: nn.Linear, contexts: Contexts, batch: Batch
+    ) -> Float[Tensor, "objects width"]:
         member = batch.group >= 0
-        mapped = nn.functional.silu(self.region(contexts.object)) * member.unsqueeze(1)
+        mapped = nn.functional.silu(region(contexts.object)) * member.unsqueeze(1)
         group = batch.group.clamp(min=0)
         count = torch.zeros_like(group).index_add(0, group, member.long()).clamp(min=1)
         total = torch.zeros_like(mapped).index_add(0, group, mapped)
@@ -54,7 +89,7 @@ class Gate(nn.Module):
 
 
 class NoGate(nn.Module):
-    """One weight of 1 for every object: there is one message function, and nothing to choose."""
+    """A weight of 1 for every object: there is a single message function."""
 
     def forward(self, contexts: Contexts, batch: Batch) -> Float[Tensor, "objects 1"]:
         """A column of ones."""

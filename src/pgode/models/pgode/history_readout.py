@@ -1,4 +1,4 @@
-"""What objects did before, as the base of a forecast: noise averages out, a trend goes on."""
+"""Forecasts that lean on an object's own past: noise averages out, a trend goes on."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -9,29 +9,34 @@ from pgode.batches.windows import Batch
 from pgode.nn.time_embedding import time_embedding
 
 AGES = 16
-"""Waves that a weight is made of, as a function of how long ago a frame was."""
+"""Sinusoids of a frame's age that a weight is a linear function of."""
 
 START = 0.01
-"""Weights start this small: an untrained forecast recalls the last value alone."""
+"""Factor on the initial weights: an untrained readout is the last value alone."""
 
 
-class Recall(nn.Module):
-    """The mean, over an object's frames, of a weight times its change since then.
+class HistoryReadout(nn.Module):
+    """The mean, over an object's observed frames, of a weight times its change since then.
 
         1/C sum_c a_i(t, c) (x_i(c) - x_i(last)),   a_i(t, c) = W z_i(t) . TE(c)
 
-    What jitters about a place is best forecast near its mean, what drifts along its trend, and a
-    network that sees frames through attention finds neither easily. Positions are recalled a second
-    time, with weights of their own, from earlier frames that were turned and shifted onto the last
-    one: a molecule that drifts and tumbles as a whole has jittered about its shape all the same.
-    Where a mean structure of the molecule is known, with `relax`, positions also go some of the way
-    to it: b_i(t) times what it differs by, once it is turned onto the last frame too.
+    An object that jitters is best forecast near the mean of its past, one that drifts along its
+    trend; a network that sees frames through attention finds neither easily. Positions are read
+    out a second time, with separate weights, from frames that were first superposed on the last
+    one: a molecule that drifts and tumbles as a whole still jitters about its shape. With
+    `mean_structure`, where a reference arrangement is known, positions also move towards it:
+    b_i(t) times the difference from the arrangement, superposed on the last frame as well.
     """
 
     unit: Float[Tensor, " positions"]
 
     def __init__(
-        self, width: int, normaliser: Normaliser, features: list[int], *, relax: bool = True
+        self,
+        width: int,
+        normaliser: Normaliser,
+        features: list[int],
+        *,
+        mean_structure: bool,
     ) -> None:
         super().__init__()
         self.features = features
@@ -41,8 +46,8 @@ class Recall(nn.Module):
         self.register_buffer("unit", unit, persistent=False)
         self.kinds = 2 if self.positions else 1
         self.weigh = nn.Linear(width, self.kinds * AGES)
-        relaxes = relax and bool(self.positions) and bool(normaliser.structure)
-        self.relax = nn.Linear(width, 1) if relaxes else None
+        has_reference = mean_structure and bool(self.positions) and bool(normaliser.structure)
+        self.relax = nn.Linear(width, 1) if has_reference else None
         with torch.no_grad():
             for parameter in self.parameters():
                 parameter.mul_(START)
@@ -53,30 +58,31 @@ class Recall(nn.Module):
         last: Float[Tensor, "objects features"],
         batch: Batch,
     ) -> Float[Tensor, "outputs objects chosen"]:
-        """The recalled change of the chosen features since `last`, for each state."""
+        """The change of the chosen features since `last`, for each state."""
         frames = batch.states.shape[1]
         age = time_embedding(batch.times.flatten(), AGES).view(batch.systems, frames, AGES)
-        asked = self.weigh(states).unflatten(-1, (self.kinds, AGES))
-        weight = torch.einsum("onka,nca->nkoc", asked, age[batch.system]) / frames
+        coefficients = self.weigh(states).unflatten(-1, (self.kinds, AGES))
+        weight = torch.einsum("onka,nca->nkoc", coefficients, age[batch.system]) / frames
         changes = [torch.where(batch.observed, batch.states - last.unsqueeze(1), 0)]
         if self.positions:
-            there = batch.observed[..., self.positions].all(-1, keepdim=True)
-            changes.append(self._turned(batch.states[..., self.positions], there, last, batch))
+            whole = batch.observed[..., self.positions].all(-1, keepdim=True)
+            places = batch.states[..., self.positions]
+            changes.append(self._internal_change(places, whole, last, batch))
         change = torch.einsum("nkoc,nkcf->onf", weight, torch.stack(changes, dim=1))
         if self.relax is not None and batch.structure.shape[1]:
-            seen = batch.observed[..., self.positions].any(1).all(-1)
-            away = self._turned(batch.structure.unsqueeze(1), seen[:, None, None], last, batch)
+            seen = batch.observed[..., self.positions].any(1).all(-1)[:, None, None]
+            away = self._internal_change(batch.structure.unsqueeze(1), seen, last, batch)
             change = change + self.relax(states) * away.squeeze(1)
         return change[..., self.features]
 
-    def _turned(
+    def _internal_change(
         self,
         place: Float[Tensor, "objects frames positions"],
         there: Bool[Tensor, "objects frames 1"],
         last: Float[Tensor, "objects features"],
         batch: Batch,
     ) -> Float[Tensor, "objects frames features"]:
-        """How places differ from those of `last`, but for the system's motion as a rigid body."""
+        """Differences from `last` once the rigid motion of the whole system is taken out."""
         place = (place * self.unit).double()
         onto = (last[:, self.positions] * self.unit).double()
         turned = superposed(place, onto, there, batch)

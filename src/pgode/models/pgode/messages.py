@@ -5,36 +5,29 @@ serves all prototypes together. The second linear map of psi_r commutes with the
 of psi_a's first, so it does not appear.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from pgode.batches.graph import Graph
+from pgode.nn.relation import Relation
+
+Backbone = Literal["message", "gcn", "gin", "sage"]
+Gather = Callable[[Float[Tensor, "objects inputs"]], Float[Tensor, "objects channels"]]
+"""Messages bound to one graph: from states to the sum over each object's neighbours."""
 
 
-class Gather(Protocol):
-    """Messages bound to one graph: state in, gathered messages out."""
+class ContextRelation(Relation):
+    """sum_j relu(W [z_i, z_j, e_ij, c_i]), see `Relation`.
 
-    def __call__(self, z: Float[Tensor, "objects inputs"]) -> Float[Tensor, "objects channels"]:
-        """What each object hears from its neighbours."""
-        ...
-
-
-class Relation(nn.Module):
-    """sum_j relu(W [z_i, z_j, e_ij, c_i]), with W split into receiver, sender, edge and context.
-
-    Every product is then per object; what is left per edge is a sum that is never stored. The
-    optional context c_i (w. Single) is constant along a trajectory: its product is made once.
+    The optional context c_i (w. Single) is constant along a trajectory: its product is made once.
     """
 
     def __init__(self, inputs: int, channels: int, attributes: int, context: int = 0) -> None:
-        super().__init__()
-        self.receive = nn.Linear(inputs, channels)
-        self.send = nn.Linear(inputs, channels, bias=False)
-        self.edge = nn.Parameter(torch.empty(attributes, channels))
-        nn.init.uniform_(self.edge, -(inputs**-0.5), inputs**-0.5)
+        super().__init__(inputs, channels, attributes)
         self.context = nn.Linear(context, channels, bias=False) if context else None
 
     def bind(self, graph: Graph, context: Float[Tensor, "objects context"] | None) -> Gather:
@@ -64,7 +57,7 @@ class Convolution(nn.Module):
 
 
 class Isomorphism(nn.Module):
-    """GIN: W ((1 + eps) z_i + sum_j w_ij z_j), with its own eps for each channel of the state."""
+    """GIN: W ((1 + eps) z_i + sum_j w_ij z_j), with an eps for each channel of the state."""
 
     def __init__(self, inputs: int, channels: int) -> None:
         super().__init__()
@@ -91,15 +84,18 @@ class SampleAndAggregate(nn.Module):
         return lambda z: self.own(z) + self.other(graph.weighted_sum(z, weights))
 
 
-Messages = Relation | Convolution | Isomorphism | SampleAndAggregate
+Messages = ContextRelation | Convolution | Isomorphism | SampleAndAggregate
 
 
-def messages(backbone: str, inputs: int, channels: int, attributes: int, context: int) -> Messages:
-    """The gathering of a backbone's prototypes."""
-    if backbone == "gcn":
-        return Convolution(inputs, channels)
-    if backbone == "gin":
-        return Isomorphism(inputs, channels)
-    if backbone == "sage":
-        return SampleAndAggregate(inputs, channels)
-    return Relation(inputs, channels, attributes, context)
+def build_messages(
+    backbone: Backbone, inputs: int, channels: int, attributes: int, context: int
+) -> Messages:
+    """The messages of a backbone."""
+    if backbone == "message":
+        return ContextRelation(inputs, channels, attributes, context)
+    plain: dict[str, type[Convolution | Isomorphism | SampleAndAggregate]] = {
+        "gcn": Convolution,
+        "gin": Isomorphism,
+        "sage": SampleAndAggregate,
+    }
+    return plain[backbone](inputs, channels)

@@ -1,4 +1,4 @@
-"""Graphs by distance, looked up anew in the forecast: the ODE in pieces, a graph for each."""
+"""Graphs defined by distance, rebuilt from the forecast: the ODE in pieces, a graph for each."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,22 +24,22 @@ Piece = Callable[[Batch, Tensor, Tensor], Solution]
 Decode = Callable[[Tensor], Tensor]
 
 
-class Rebuild:
+class GraphRebuilder:
     """Joins objects nearer than the data's cutoff, each time the data's interval has passed.
 
-    The data's own later graphs are made from what is to be forecast, so nothing but the forecast
-    itself can say who is near whom later. No gradient goes through that choice.
+    Future graphs are unknown, so they are rebuilt from the forecast. No gradient goes through the
+    choice of neighbours.
     """
 
     def __init__(self, normaliser: Normaliser) -> None:
         rule = normaliser.graph_rule
         if rule is None or normaliser.edge_attributes != ATTRIBUTES:
             raise InputError(
-                f"model.rebuild needs graphs that follow from distances, but the data's edges have "
+                f"model.rebuild_graph needs graphs defined by distance, but the data's edges have "
                 f"the attributes {', '.join(normaliser.edge_attributes)} and "
                 f"{'no cutoff' if rule is None else 'a cutoff'}. Expected data made by pgode "
                 f"simulate protein or pgode import md, or built with graph_cutoff. Leave "
-                f"model.rebuild out."
+                f"model.rebuild_graph out."
             )
         self.cutoff, self.every = rule[0], rule[1] / normaliser.frame
         self._normaliser = normaliser
@@ -63,8 +63,8 @@ class Rebuild:
         batch: Batch,
         times: Float[Tensor, "systems outputs"],
     ) -> Solution:
-        """Solve from one look-up to the next, and put every output where its piece has it."""
-        # The piece of each output. An output at the moment of a look-up is of the piece before.
+        """Solve from one rebuilt graph to the next; each output comes from the piece it lies in."""
+        # The piece of each output. An output at the time of a rebuild belongs to the piece before.
         number = (times / self.every - SLACK).floor().clamp(min=0)
         outputs: list[Tensor] = [initial] * times.shape[1]
         state, steps, evaluations, last = initial, 0, 0, int(number.max())

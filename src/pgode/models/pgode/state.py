@@ -1,42 +1,82 @@
 """What is integrated: the latent state of Eq. 10 alone, or with named positions and velocities."""
 
 from collections.abc import Callable
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Float
+from pydantic import BeforeValidator, Field, model_validator
 from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.coupling import Coupling
-from pgode.models.pgode.gates import Contexts
-from pgode.models.pgode.history_readout import Recall
-from pgode.models.pgode.prototypes import Mixture
+from pgode.models.pgode.gates import Contexts, GateConfig
+from pgode.models.pgode.history_readout import HistoryReadout
+from pgode.models.pgode.update import Mixture
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
+from pgode.runtime.settings import Settings, kind_of
 
 SMALL = 0.01
-"""What changes a state starts this much smaller: untrained, objects keep their velocities, and
-features that are decoded as a change keep their values."""
+"""Factor on the initial weights of whatever changes a state: untrained, objects keep their
+velocities, and features that are decoded as a change keep their values."""
 
 Derivative = Callable[[Tensor, Tensor], Tensor]
 
 
+class LatentStateConfig(Settings):
+    """The latent state z of Eq. 10, and how features are decoded from it."""
+
+    kind: Literal["latent"] = "latent"
+    residual_decoder: bool = Field(
+        True, description="decode the change since the last observation, not the state itself"
+    )
+    history_readout: bool = Field(
+        True, description="with residual_decoder: add a weighted mean of the object's past"
+    )
+    mean_structure: bool = Field(
+        True, description="with history_readout: move towards a molecule's mean structure"
+    )
+
+    @model_validator(mode="after")
+    def _readouts_have_a_base(self) -> "LatentStateConfig":
+        if self.history_readout and not self.residual_decoder:
+            raise ValueError(
+                "history_readout adds to the change that residual_decoder=true decodes; set "
+                "history_readout=false too"
+            )
+        if self.mean_structure and not self.history_readout:
+            raise ValueError(
+                "mean_structure is part of history_readout; set mean_structure=false too"
+            )
+        return self
+
+
+class KinematicConfig(LatentStateConfig):
+    """State [q, v, z] with dq/dt = v exact, where the data name velocities; z alone elsewhere."""
+
+    kind: Literal["kinematic"] = "kinematic"  # type: ignore[assignment]
+    coupling: bool = Field(True, description="add a pull along the line to each neighbour")
+
+
+StateConfig = Annotated[
+    KinematicConfig | LatentStateConfig,
+    Field(discriminator="kind"),
+    BeforeValidator(kind_of("kinematic")),
+]
+
+
 class Latent(nn.Module):
-    """dz/dt = mixture(z) - z, decoded by an FFN (Eq. 10).
+    """dz/dt = mixture(z) - z, decoded by an FFN (Eq. 10)."""
 
-    With `anchor` the decoder gives the change since the last observation, to which `recall` adds
-    what the object's own past says.
-    """
-
-    def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
+    def __init__(self, config: LatentStateConfig, width: int, normaliser: Normaliser) -> None:
         super().__init__()
-        self.recovery, self.anchor = config.recovery, config.anchor
-        self.inputs = config.width
+        self.residual = config.residual_decoder
+        self.inputs = width
         self.features = list(range(len(normaliser.features)))
-        self.decoder = _decoder(config, len(self.features))
-        self.recall = _recall(config, normaliser, self.features)
+        self.decoder = _decoder(config, width, len(self.features))
+        self.history = _history(config, width, normaliser, self.features)
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -46,51 +86,55 @@ class Latent(nn.Module):
 
     def derivative(self, mixture: Mixture, contexts: Contexts, batch: Batch) -> Derivative:
         """The right-hand side of Eq. 10."""
-        if self.recovery:
-            return lambda t, z: mixture(z) - z
-        return lambda t, z: mixture(z)
+        return lambda t, z: mixture(z) - z
 
     def decode(
         self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
     ) -> Float[Tensor, "objects outputs features"]:
         """States at the requested times to features."""
         decoded: Tensor = self.decoder(states)
-        if self.anchor:
-            decoded = decoded + _past(states, self.recall, self.features, batch)
+        if self.residual:
+            decoded = decoded + _base(states, self.history, self.features, batch)
         return decoded.transpose(0, 1)
 
 
 class Kinematic(nn.Module):
-    """State [q, v, z]: dq/dt = v is exact, dv/dt is read off the mixture, z follows Eq. 10.
+    """State [q, v, z]: dq/dt = v is exact, dv/dt is a linear map of the mixture, z follows Eq. 10.
 
-    With `coupling`, dv/dt has a pull along the line to each neighbour beside it.
-
-    q and v start at the last observation (moved on to the end of the condition where it is
-    older), are seen by the prototypes, and need no decoder. Other features are decoded from z.
+    With `coupling`, dv/dt also has a pull along the line to each neighbour. q and v start at the
+    last observation (extrapolated to the end of the condition where it is older), are inputs of
+    the prototypes, and need no decoder. Other features are decoded from z.
     """
 
     gain: Float[Tensor, " positions"]
     offset: Float[Tensor, " positions"]
 
-    def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
+    def __init__(
+        self,
+        config: KinematicConfig,
+        width: int,
+        normaliser: Normaliser,
+        gate: GateConfig,
+        frame_time: float,
+    ) -> None:
         super().__init__()
-        self.recovery, self.anchor = config.recovery, config.anchor
+        self.residual = config.residual_decoder
         self.positions, self.velocities = normaliser.positions, normaliser.velocities
         features = len(normaliser.features)
         named = {*self.positions, *self.velocities}
         self.others = [k for k in range(features) if k not in named]
         self.size = len(self.positions)
-        self.inputs = config.width + 2 * self.size
+        self.inputs = width + 2 * self.size
         gain, offset = normaliser.drift()
         self.register_buffer("gain", torch.tensor(gain), persistent=False)
         self.register_buffer("offset", torch.tensor(offset), persistent=False)
-        self.frame_time = config.solver.frame_time
-        self.acceleration = nn.Linear(config.width, self.size, bias=False)
+        self.frame_time = frame_time
+        self.acceleration = nn.Linear(width, self.size, bias=False)
         with torch.no_grad():
             self.acceleration.weight.mul_(SMALL)
-        self.coupling = Coupling(config) if config.coupling else None
-        self.decoder = _decoder(config, len(self.others)) if self.others else None
-        self.recall = _recall(config, normaliser, self.others) if self.others else None
+        self.coupling = Coupling(width, gate) if config.coupling else None
+        self.decoder = _decoder(config, width, len(self.others)) if self.others else None
+        self.history = _history(config, width, normaliser, self.others) if self.others else None
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -111,7 +155,7 @@ class Kinematic(nn.Module):
         def derivative(t: Tensor, y: Tensor) -> Tensor:
             mixed = mixture(y)
             velocity = torch.addcmul(offset, y[:, size : 2 * size], gain)
-            latent = mixed - y[:, 2 * size :] if self.recovery else mixed
+            latent = mixed - y[:, 2 * size :]
             acceleration = self.acceleration(mixed)
             if pull is not None:
                 acceleration = acceleration + pull(y[:, :size])
@@ -128,36 +172,39 @@ class Kinematic(nn.Module):
         if self.decoder is not None:
             latent = states[..., 2 * size :]
             rest = self.decoder(latent)
-            if self.anchor:
-                rest = rest + _past(latent, self.recall, self.others, batch)
+            if self.residual:
+                rest = rest + _base(latent, self.history, self.others, batch)
             parts.append(rest)
         order = [*self.positions, *self.velocities, *self.others]
         place = torch.tensor(order, device=states.device).argsort()
         return torch.cat(parts, dim=-1)[..., place].transpose(0, 1)
 
 
-def _decoder(config: PGODEConfig, features: int) -> FeedForward:
+def _decoder(config: LatentStateConfig, width: int, features: int) -> FeedForward:
     """From z to features, or to their change since the last observation."""
-    made = FeedForward(config.width, config.width, features)
-    if config.anchor:
+    decoder = FeedForward(width, width, features)
+    if config.residual_decoder:
         with torch.no_grad():
-            for parameter in made.second.parameters():
+            for parameter in decoder.second.parameters():
                 parameter.mul_(SMALL)
-    return made
+    return decoder
 
 
-def _recall(config: PGODEConfig, normaliser: Normaliser, features: list[int]) -> Recall | None:
-    recalls = config.anchor and config.recall
-    return Recall(config.width, normaliser, features, relax=config.relax) if recalls else None
+def _history(
+    config: LatentStateConfig, width: int, normaliser: Normaliser, features: list[int]
+) -> HistoryReadout | None:
+    if not config.history_readout:
+        return None
+    return HistoryReadout(width, normaliser, features, mean_structure=config.mean_structure)
 
 
-def _past(
+def _base(
     states: Float[Tensor, "outputs objects width"],
-    recall: Recall | None,
+    history: HistoryReadout | None,
     features: list[int],
     batch: Batch,
 ) -> Float[Tensor, "... objects features"]:
-    """What a decoded change is added to: the last observation, and what is recalled before it."""
+    """What a decoded change is added to: the last observation, and the readout of the past."""
     last, _ = last_observed(batch)
     chosen = last[:, features]
-    return chosen if recall is None else chosen + recall(states, last, batch)
+    return chosen if history is None else chosen + history(states, last, batch)

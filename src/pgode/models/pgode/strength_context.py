@@ -1,35 +1,35 @@
-"""Contexts that were told how strong the interactions are (not in the paper)."""
+"""Adds the estimated interaction strength to both contexts (not in the paper)."""
 
 import torch
 from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.gates import Contexts
 from pgode.nn.geometry import Geometry
 from pgode.nn.strength import Strength
 
 
-class Measure(nn.Module):
-    """Adds a map of the measured strengths to both contexts.
+class StrengthContext(nn.Module):
+    """Adds a linear map of the estimated strengths to both contexts.
 
-    The encoders alone hardly find the strength of a system's forces: it is a quotient of what
-    moved an object and what its neighbours would have made it do, and without it the error of a
-    forecast grew with the distance of the strength from the usual one. The system context is told
-    that of the system alone, so that it says nothing of single objects (w/o O stays without).
+    The encoders alone hardly find the strength of a system's forces: it is the ratio of the
+    observed accelerations to those that the neighbours would cause at unit strength. Without it
+    the error of a forecast grows with the distance of the strength from its mean over the training
+    systems. The system context gets the strength of the system only, so that it holds nothing
+    about single objects (w/o O stays without).
     """
 
-    def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
+    def __init__(self, width: int, normaliser: Normaliser) -> None:
         super().__init__()
-        self.geometry = Geometry(normaliser, "model.strength")
-        self.strength = Strength(config.width, len(normaliser.edge_attributes))
+        self.geometry = Geometry(normaliser, "model.encoder.strength_context")
+        self.strength = Strength(width, len(normaliser.edge_attributes))
         inputs = self.strength.outputs
-        self.to_object = nn.Linear(2 * inputs, config.width, bias=False)
-        self.to_system = nn.Linear(inputs, config.width, bias=False)
+        self.to_object = nn.Linear(2 * inputs, width, bias=False)
+        self.to_system = nn.Linear(inputs, width, bias=False)
 
     def forward(self, contexts: Contexts, batch: Batch) -> Contexts:
-        """The contexts with what was measured added."""
+        """The contexts with the strengths added."""
         # One frame alone shows no change; before it a position moves with its velocity.
         motion = self.geometry.observe(batch, max(2, batch.states.shape[1]))
         own, system = self.strength(motion, batch)

@@ -1,1 +1,1 @@
-"""The page of `pgode robustness`."""
+"""The tables, sentences and page of `pgode robustness`."""

@@ -1,147 +1,160 @@
-"""The page of `pgode robustness`: one file with its style, script, curves and numbers."""
+"""The page of `pgode robustness`: growth curves, bounds and all numbers."""
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
-from typing import Any
 
 import numpy as np
 
+from pgode.evaluation.robustness.result import Growth, Robustness, RunRobustness
 from pgode.reports.base.charts import Chart, Series, draw, legend
 from pgode.reports.base.numbers import finite
-from pgode.reports.robustness.findings import (
-    COMPARED,
-    COMPARED_WORDS,
-    PERTURBED,
+from pgode.reports.base.page import Section, folded, render_page
+from pgode.reports.robustness.rows import (
+    COMPARISON_COLUMNS,
+    COMPARISON_NOTE,
     comparison_rows,
     growth_rows,
     label,
     number,
-    verdicts,
+    statistics_cells,
 )
+from pgode.reports.robustness.verdicts import verdicts
 from pgode.reports.run.comparison import split_name
 from pgode.reports.run.summary import verdict_list
 from pgode.reports.run.tables import facts_html
 from pgode.runtime.files import write_text
 
-KINDS = ("term-1", "term-5", "term-2", "term-6", "term-3", "term-4", "term-0", "term-7")
-"""Classes of the lines, one for each run: solid and dashed in turn, so that of two runs that do the
-same both are seen."""
+LINE_CLASSES = ("term-1", "term-5", "term-2", "term-6", "term-3", "term-4", "term-0", "term-7")
+"""Style classes of the lines, one for each run: solid and dashed in turn, so that two runs with
+equal curves both stay visible."""
 
 
-def write_robustness(result: Mapping[str, Any], path: Path) -> None:
+def write_robustness(result: Robustness, path: Path) -> None:
     """Write the page to `path`, in one step."""
-    write_text(path, render(result))
+    write_text(path, render_robustness(result))
 
 
-def render(result: Mapping[str, Any]) -> str:
+def render_robustness(result: Robustness) -> str:
     """The page as the text of one HTML file."""
-    runs = result["runs"]
-    facts = [
-        ("data", str(result["data"])),
-        ("split", f"{split_name(result['split'])}, {result['systems']} systems"),
-        ("perturbations", f"{result['draws']} draws for each magnitude, seed {result['seed']}"),
-    ]
-    for key, words in PERTURBED.items():
-        names = ", ".join(label(run) for run in runs if run["perturbed"] == key)
-        facts += [(f"perturbed in {words}", names)] if names else []
-    pairs = ""
-    if rows := comparison_rows(result):
-        pairs = _table("Several prototypes beside one", COMPARED, rows)
-        pairs += f'<p class="note">{COMPARED_WORDS}</p>'
-    numbers = escape(json.dumps(result, ensure_ascii=False))
-    sections = [
-        ("summary", "Summary", f"{verdict_list(verdicts(result))}{pairs}{facts_html(facts)}"),
-        ("growth", "Growth", _growth(result)),
-        ("bounds", "Bounds", _bounds(result)),
-        (
-            "numbers",
-            "All numbers",
-            f"<details><summary>As JSON</summary><pre>{numbers}</pre></details>",
-        ),
-    ]
-    return _page(", ".join(label(run) for run in runs), [each for each in sections if each[2]])
-
-
-def _growth(result: Mapping[str, Any]) -> str:
-    """Curves of all runs and magnitudes, and the factors in a table."""
-    runs = result["runs"]
-    kinds = {run["name"]: KINDS[k % len(KINDS)] for k, run in enumerate(runs)}
-    charts = []
-    smallest = min(result["magnitudes"])
-    frames = np.arange(0.0, result["horizon"] + 1)
-    for part, title in (("forecast", "Forecast, scaled units"), ("state", "Integrated state")):
-        lines = [(run, row) for run in runs for row in run[part] or ()]
-        norms = [_line(run, row, kinds, 1) for run, row in lines]
-        grown = [
-            _line(run, row, kinds, smallest) for run, row in lines if row["magnitude"] == smallest
-        ]
-        if lines:
-            charts.append(draw(Chart(title, frames, norms, "frames ahead", "norm of difference")))
-            title = f"{title}: norm / magnitude of {smallest:g}"
-            charts.append(draw(Chart(title, frames, grown, "frames ahead", "growth", log=False)))
-    sizes = ", ".join(f"{size:g}" for size in result["magnitudes"])
-    head = ["run", "difference of", "magnitude", *(f"{h} frames" for h in result["horizons"])]
-    rows = [[label(run), *cells] for run in runs for cells in growth_rows(run, result["horizons"])]
-    return (
-        '<p class="lead">Mean norm over objects and draws of the difference between the perturbed '
-        f"and the unperturbed one. Each run has one line for each magnitude ({escape(sizes)}), the "
-        "larger the higher, on a logarithmic axis; beside it the growth on an even one. Point at a "
-        "line to read its values.</p>"
-        f"{legend([(label(run), kinds[run['name']]) for run in runs])}"
-        f'<div class="grid">{"".join(charts)}</div>'
-        + _table("Norm of the difference divided by the magnitude", [*head, "rate per frame"], rows)
+    numbers = escape(json.dumps(result.to_json(), ensure_ascii=False))
+    return render_page(
+        ", ".join(label(run) for run in result.runs),
+        "pgode robustness",
+        [
+            Section("summary", "Summary", _summary(result)),
+            Section("growth", "Growth", _growth(result)),
+            Section("bounds", "Bounds", _bounds(result)),
+            Section("numbers", "All numbers", folded("As JSON", f"<pre>{numbers}</pre>")),
+        ],
     )
 
 
-def _line(
-    run: Mapping[str, Any], row: Mapping[str, Any], kinds: Mapping[str, str], unit: float
-) -> Series:
-    values = np.array([finite(value) for value in row["norm"]])
-    return Series(f"{label(run)}, {row['magnitude']:g}", kinds[run["name"]], values / unit)
+def _summary(result: Robustness) -> str:
+    """Sentences, the table of comparisons where there are many, and the settings."""
+    facts = [
+        ("data", result.data),
+        ("split", f"{split_name(result.split)}, {result.systems} systems"),
+        ("perturbations", f"{result.draws} draws for each magnitude, seed {result.seed}"),
+    ]
+    for kind, text in (("state", "integrated state"), ("observation", "last observed frame")):
+        names = ", ".join(label(run) for run in result.runs if run.perturbed == kind)
+        facts += [(f"{text} perturbed", names)] if names else []
+    comparisons = ""
+    if rows := comparison_rows(result):
+        comparisons = _grouped_table("Several prototypes beside one", COMPARISON_COLUMNS, rows)
+        comparisons += f'<p class="note">{COMPARISON_NOTE}</p>'
+    return f"{verdict_list(verdicts(result))}{comparisons}{facts_html(facts)}"
 
 
-def _bounds(result: Mapping[str, Any]) -> str:
-    """Every constant over the systems, beside what was measured."""
-    rows = []
-    for run in result["runs"]:
-        if run["lipschitz"] is None:
-            continue
-        found, bound = run["lipschitz"], run["bound"]
-        fastest = ["fastest measured step", "", number(bound["fastest"]), "", ""]
-        rows.append([label(run), *fastest])
-        rows.append([label(run), "L of the right-hand side", "", *_over(found["mixture"])])
-        if len(found["prototypes"]) > 1:
-            for k, each in enumerate(found["prototypes"]):
-                weight = f"{each['weight']:.3f}"
-                rows.append([label(run), f"L of prototype {k}", weight, *_over(each)])
-        rows.append([label(run), "bound of Theorem 3.1", "", *_over(bound["theorem"])])
+def _growth(result: Robustness) -> str:
+    """Curves of all runs and magnitudes, and the factors in a table."""
+    runs = result.runs
+    classes = {run.name: LINE_CLASSES[k % len(LINE_CLASSES)] for k, run in enumerate(runs)}
+    magnitudes = ", ".join(f"{magnitude:g}" for magnitude in result.magnitudes)
+    head = ["run", "difference of", "magnitude", *(f"{h} frames" for h in result.horizons)]
+    rows = [[label(run), *cells] for run in runs for cells in growth_rows(run, result.horizons)]
+    charts = _charts(
+        result, "Forecast, scaled units", [(run, run.forecast) for run in runs], classes
+    ) + _charts(result, "Integrated state", [(run, run.state or ()) for run in runs], classes)
+    return (
+        '<p class="lead">Norm of the difference between perturbed and unperturbed, averaged over '
+        f"objects and draws. Each run has one line for each magnitude ({escape(magnitudes)}) on a "
+        "logarithmic axis; larger magnitudes lie higher. The chart beside it shows the growth of "
+        "the smallest magnitude on a linear axis. Point at a line to read its values.</p>"
+        f"{legend([(label(run), classes[run.name]) for run in runs])}"
+        f'<div class="grid">{charts}</div>'
+        + _grouped_table(
+            "Norm of the difference divided by the magnitude", [*head, "rate per frame"], rows
+        )
+    )
+
+
+def _charts(
+    result: Robustness,
+    title: str,
+    growths: Sequence[tuple[RunRobustness, Sequence[Growth]]],
+    classes: Mapping[str, str],
+) -> str:
+    """Norms of all magnitudes, and the growth of the smallest; nothing where there are no rows."""
+    smallest = min(result.magnitudes)
+    frames = np.arange(0.0, result.horizon + 1)
+    lines = [(run, growth) for run, rows in growths for growth in rows]
+    if not lines:
+        return ""
+    norms = [_line(run, growth, classes, 1) for run, growth in lines]
+    factors = [
+        _line(run, growth, classes, smallest)
+        for run, growth in lines
+        if growth.magnitude == smallest
+    ]
+    ratio = f"{title}: norm / magnitude of {smallest:g}"
+    return draw(Chart(title, frames, norms, "frames ahead", "norm of difference")) + draw(
+        Chart(ratio, frames, factors, "frames ahead", "growth", log=False)
+    )
+
+
+def _line(run: RunRobustness, growth: Growth, classes: Mapping[str, str], unit: float) -> Series:
+    values = np.array([finite(value) for value in growth.norm])
+    return Series(f"{label(run)}, {growth.magnitude:g}", classes[run.name], values / unit)
+
+
+def _bounds(result: Robustness) -> str:
+    """Every constant over systems, beside the fastest measured step."""
+    rows = [row for run in result.runs for row in _bound_rows(run)]
     if not rows:
         return ""
     return (
-        '<p class="lead">All per frame. L is the largest |f(Z + D) − f(Z)| / |D| found near the '
-        "forecast's own states, Z the state of all objects of a system. With L a difference grows "
-        "at most as exp(L t). Theorem 3.1 allows exp(R t), with R² the sum over objects of (the "
-        "sum over prototypes of weight × L)². With one prototype R is L times the root of the "
-        "number of objects.</p>"
-    ) + _table(
+        '<p class="lead">All per frame. L is the largest |f(Z + D) − f(Z)| / |D| over pairs of '
+        "states near the unperturbed trajectory, with Z the state of all objects of a system. A "
+        "difference grows at most as exp(L t). Theorem 3.1 allows exp(R t), with R² the sum over "
+        "objects of (the sum over prototypes of weight × L)². With one prototype R is L times the "
+        "square root of the number of objects.</p>"
+    ) + _grouped_table(
         "Rates per frame",
         ["run", "", "mean weight", "largest", "mean", "variance over systems"],
         rows,
     )
 
 
-def _over(found: Mapping[str, Any]) -> list[str]:
-    return [number(found[word]) for word in ("largest", "mean", "variance")]
+def _bound_rows(run: RunRobustness) -> list[list[str]]:
+    if run.lipschitz is None or run.bound is None:
+        return []
+    rows = [
+        ["fastest measured step", "", number(run.bound.fastest_step), "", ""],
+        ["L of the right-hand side", "", *statistics_cells(run.lipschitz.mixture)],
+    ]
+    prototypes = run.lipschitz.prototypes if len(run.lipschitz.prototypes) > 1 else ()
+    for k, each in enumerate(prototypes):
+        cells = statistics_cells(each.constant)
+        rows.append([f"L of prototype {k}", f"{each.weight:.3f}", *cells])
+    rows.append(["bound of Theorem 3.1", "", *statistics_cells(run.bound.theorem)])
+    return [[label(run), *row] for row in rows]
 
 
-def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Rows under a line with the name of their run, which is their first cell."""
+def _grouped_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows grouped under the name of their run, which is their first cell."""
     titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head[1:])
     bodies = []
     for run in dict.fromkeys(row[0] for row in rows):
@@ -160,29 +173,3 @@ def _table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> 
         f"<caption>{escape(caption)}</caption><thead><tr>{titles}</tr></thead>{''.join(bodies)}"
         "</table></div>"
     )
-
-
-def _page(title: str, sections: Sequence[tuple[str, str, str]]) -> str:
-    """The report's own page with other sections, and its script without the player."""
-    links = "".join(f'<a href="#{key}">{name}</a>' for key, name, _ in sections)
-    body = "".join(
-        f'<section id="{key}" aria-labelledby="{key}-title">'
-        f'<h2 id="{key}-title">{name}</h2>{content}</section>'
-        for key, name, content in sections
-    )
-    script = _asset("report.js")
-    # As in a report: nothing is fetched, and no script runs but this one.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(_asset("report.html").replace("training report", "robustness")).substitute(
-        title=escape(title),
-        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
-        style=_asset("report.css"),
-        links=links,
-        body=body,
-        data='{"systems":[]}',
-        script=script,
-    )
-
-
-def _asset(name: str) -> str:
-    return (files("pgode.reports") / "assets" / name).read_text(encoding="utf-8")

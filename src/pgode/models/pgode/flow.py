@@ -1,0 +1,62 @@
+"""PGODE's initial value problem: what a perturbation of the initial state meets on its way."""
+
+from typing import TYPE_CHECKING
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pgode.batches.windows import Batch
+from pgode.models.flow import Field, Flow
+from pgode.models.pgode.prototypes import MessagesConfig
+from pgode.models.pgode.sparse import top_weights
+from pgode.nn.integrate import integrate
+
+if TYPE_CHECKING:
+    from pgode.models.pgode.model import PGODE
+
+
+def flow(model: "PGODE", batch: Batch) -> Flow:
+    """The problem whose solution is the model's mean forecast of a batch.
+
+    The initial state is [q, v, z] with kinematics and z without, z at the posterior's mean. Gate
+    and contexts come from the observations and stay as they are when the state is perturbed, as
+    the theorem has it.
+    """
+    contexts = model.contexts(batch)
+    gate = model.gate(contexts, batch)
+    solver = model.config.solver
+    initial = model.state.initial(model.posterior(contexts).mean, batch)
+    # Right-hand sides do not depend on time, but a derivative has it as an argument.
+    now = torch.zeros_like(initial[:, 0])
+
+    def bound(weights: Float[Tensor, "objects prototypes"]) -> Field:
+        mixture = model.dynamics.bind(weights, contexts, batch)
+        derivative = model.state.derivative(mixture, contexts, batch)
+        return lambda state: derivative(now, state) * solver.frame_time
+
+    def solve(start: Tensor, times: Tensor) -> Tensor:
+        mixture = model.dynamics.bind(gate, contexts, batch)
+        derivative = model.state.derivative(mixture, contexts, batch)
+        return integrate(derivative, start, batch, times, solver).states
+
+    alone = torch.eye(gate.shape[1], dtype=gate.dtype, device=gate.device)
+    return Flow(
+        initial=initial,
+        weights=_weights_in_use(model, gate),
+        mixture=bound(gate),
+        prototypes=tuple(bound(row.expand_as(gate).contiguous()) for row in alone),
+        solve=solve,
+        decode=lambda states: model.state.decode(states, batch),
+    )
+
+
+def _weights_in_use(
+    model: "PGODE", gate: Float[Tensor, "objects prototypes"]
+) -> Float[Tensor, "objects prototypes"]:
+    """The weights of the mixture: PGODE-S keeps the largest and scales them to sum to 1."""
+    dynamics = model.config.dynamics
+    if not isinstance(dynamics, MessagesConfig) or dynamics.top_k is None:
+        return gate
+    share, chosen = top_weights(gate, dynamics.top_k)
+    return torch.zeros_like(gate).scatter(1, chosen, share)

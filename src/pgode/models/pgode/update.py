@@ -1,0 +1,75 @@
+"""psi_a of all prototypes at once, mixed by the gate (paper, Eq. 10)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+Mixture = Callable[[Float[Tensor, "objects inputs"]], Float[Tensor, "objects width"]]
+
+
+class Update(nn.Module):
+    """psi_a of all prototypes: K two-layer networks, mixed by the gate.
+
+    sum_k w_ik ( W2_k relu(W1_k s_ik + b1_k) + b2_k )
+    """
+
+    def __init__(self, width: int, count: int) -> None:
+        super().__init__()
+        bound = width**-0.5
+        self.first = nn.Parameter(torch.empty(count, width, width).uniform_(-bound, bound))
+        self.first_bias = nn.Parameter(torch.empty(count, 1, width).uniform_(-bound, bound))
+        self.second = nn.Parameter(torch.empty(count, width, width).uniform_(-bound, bound))
+        self.second_bias = nn.Parameter(torch.empty(count, width).uniform_(-bound, bound))
+
+    def bind(self, gate: Float[Tensor, "objects count"]) -> Mixture:
+        """Mix with fixed weights; their share of the bias is worked out once."""
+        bias = gate @ self.second_bias
+
+        def mix(gathered: Tensor) -> Tensor:
+            tensors = (gathered, gate, self.first, self.first_bias, self.second)
+            weighted: Tensor = _MixedUpdate.apply(*tensors)  # type: ignore[no-untyped-call]
+            return bias + weighted
+
+        return mix
+
+
+class _MixedUpdate(torch.autograd.Function):
+    """sum_k w_ik W2_k relu(W1_k s_ik + b1_k), keeping one hidden layer instead of three.
+
+    Plain autograd would keep the weighted hidden layer beside the unweighted one at each of the
+    four stages of each frame: a fifth of the memory of a whole training step.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, gathered: Tensor, gate: Tensor, first: Tensor, first_bias: Tensor, second: Tensor
+    ) -> Tensor:
+        hidden = torch.baddbmm(first_bias, _by_prototype(gathered, first), first).relu_()
+        ctx.save_for_backward(gathered, gate, first, second, hidden)
+        weighted = hidden * gate.T.unsqueeze(2)
+        out = weighted.new_zeros(gathered.shape[0], second.shape[2])
+        return out.addbmm_(weighted, second)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, ...]:
+        gathered, gate, first, second, hidden = ctx.saved_tensors
+        weights = gate.T.unsqueeze(2)
+        grads = grad.expand(first.shape[0], -1, -1)
+        grad_second = torch.bmm((hidden * weights).transpose(1, 2), grads)
+        passed = torch.bmm(grads, second.transpose(1, 2))
+        grad_gate = torch.linalg.vecdot(passed, hidden).T
+        passed = passed.mul_(weights).mul_(hidden > 0)
+        grad_first = torch.bmm(_by_prototype(gathered, first).transpose(1, 2), passed)
+        grad_gathered = torch.empty_like(gathered)
+        _by_prototype(grad_gathered, first).copy_(torch.bmm(passed, first.transpose(1, 2)))
+        return grad_gathered, grad_gate, grad_first, passed.sum(1, keepdim=True), grad_second
+
+
+def _by_prototype(gathered: Tensor, first: Tensor) -> Tensor:
+    """(objects, K width) seen as (K, objects, width), without a copy."""
+    return gathered.view(-1, first.shape[0], first.shape[1]).transpose(0, 1)

@@ -1,0 +1,19 @@
+"""Trading time for memory: inner results are computed again in the backward pass."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+
+def checkpointed(part: Callable[..., Tensor], *inputs: Any) -> Tensor:
+    """The output of `part`, without keeping what it was computed from.
+
+    `part` must not draw random numbers: it runs a second time for the gradients.
+    """
+    if not torch.is_grad_enabled():
+        return part(*inputs)
+    output: Tensor = checkpoint(part, *inputs, use_reentrant=False, preserve_rng_state=False)
+    return output

@@ -1,0 +1,85 @@
+"""Perturb the forecasts of several runs on the same systems, and compare how they grow."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from pgode.data import files
+from pgode.data.trajectories import Trajectories
+from pgode.evaluation.robustness.comparison import compare_runs
+from pgode.evaluation.robustness.measure import measure_model
+from pgode.evaluation.robustness.perturbation import Perturbations
+from pgode.evaluation.robustness.result import Robustness
+from pgode.runs.folder import source_of
+from pgode.runs.run import Run
+from pgode.runtime.errors import InputError
+
+OnProgress = Callable[[str, float], None]
+"""Called with a run, as it was given, and the share of its measurement that is done."""
+
+
+def measure_robustness(
+    runs: Sequence[Path | str],
+    data: Trajectories | Path | str | None = None,
+    *,
+    split: str = "test",
+    perturbations: Perturbations | None = None,
+    on_progress: OnProgress = lambda run, share: None,
+) -> Robustness:
+    """Perturb the forecasts of every run on one split, and compare several prototypes with one.
+
+    `runs` are folders or names of shipped models. Without `data` it is the file that the first run
+    was trained on. All runs are opened and their data checked before the first is measured.
+    """
+    given = [str(run) for run in runs]
+    if not given:
+        raise InputError(
+            "no run was given. Expected at least one run folder: pgode robustness RUN [RUN ...]. "
+            "Name one, or train one with pgode train first."
+        )
+    perturbations = perturbations or Perturbations()
+    opened = [Run.open(run) for run in given]
+    names = _names(given, [run.folder.resolve() for run in opened])
+    trajectories, source = _read(source_of(given[0]) if data is None else data)
+    systems = [
+        run.fitting(trajectories, f"{source} (for the run {name})").split_of(split)
+        for name, run in zip(given, opened, strict=True)
+    ]
+    measured = []
+    for name, run, own, label in zip(given, opened, systems, names, strict=True):
+        on_progress(name, 0.0)
+        condition = run.config.window.condition
+        result = measure_model(run.model, own, condition, perturbations, partial(on_progress, name))
+        measured.append(replace(result, name=label, run=name, model=run.config.name))
+    return Robustness(
+        data=source,
+        data_hash=trajectories.hash,
+        split=split,
+        systems=systems[0].systems,
+        horizon=perturbations.horizon,
+        horizons=perturbations.horizons,
+        magnitudes=perturbations.magnitudes,
+        draws=perturbations.draws,
+        seed=perturbations.seed,
+        runs=tuple(measured),
+        comparisons=compare_runs(measured),
+    )
+
+
+def _read(data: Trajectories | Path | str) -> tuple[Trajectories, str]:
+    """The data, and how messages and the page refer to it."""
+    if isinstance(data, Trajectories):
+        return data, "the given data"
+    return files.read(Path(data)), str(data)
+
+
+def _names(runs: Sequence[str], folders: Sequence[Path]) -> list[str]:
+    """Each run by the name of its folder; as the user gave it where two folders share a name."""
+    for run, folder in zip(runs, folders, strict=True):
+        if folders.count(folder) > 1:
+            raise InputError(
+                f"the run {run} was given twice. Expected each run once. Leave it out once."
+            )
+    names = [folder.name for folder in folders]
+    return [name if names.count(name) == 1 else run for run, name in zip(runs, names, strict=True)]

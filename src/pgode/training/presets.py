@@ -1,0 +1,74 @@
+"""Presets: whole runs (window, training, model) by name. What one leaves out is the default."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pgode.data.trajectories import Trajectories
+from pgode.models.registry import MODELS
+from pgode.runtime.choices import did_you_mean, one_of
+from pgode.runtime.errors import InputError
+
+Preset = Mapping[str, Any]
+DEFAULT: Preset = {}
+
+PAPER: Preset = {
+    "model": {
+        "encoder": {
+            "degree_normalise": False,
+            "rates": False,
+            "relation": False,
+            "strength_context": False,
+            "reference_objects": None,
+        },
+        "state": {
+            "kind": "latent",
+            "residual_decoder": False,
+            "history_readout": False,
+            "mean_structure": False,
+        },
+        "objective": {"parameter_info_weight": 0.01},
+    },
+    "window": {"starts": "first"},
+    "training": {
+        "optimiser": "adam",
+        "learning_rate": 5e-4,
+        "batch": 256,
+        "curriculum": (),
+    },
+}
+"""PGODE as the paper describes it, as far as settings reach; docs/differences.md has the rest."""
+
+MOLECULES: Preset = {
+    "model": {"width": 64, "solver": {"method": "euler"}},
+    "window": {"horizon": 24},
+    "training": {"batch": 4, "epochs": 10},
+}
+"""For hundreds of atoms: half the width and one Euler step per frame reach the same error, which
+thermal noise sets, at a seventh of the cost."""
+
+PRESETS: Mapping[str, Mapping[str, Preset]] = {
+    "pgode": {"default": DEFAULT, "paper": PAPER, "molecules": MOLECULES},
+}
+"""By model; a model that is not here has `default` alone."""
+
+
+def presets_of(model: str) -> Mapping[str, Preset]:
+    """The presets of a model, by name."""
+    return PRESETS.get(one_of("model", model, MODELS), {"default": DEFAULT})
+
+
+def find_preset(model: str, name: str) -> Preset:
+    """A preset of a model, by name."""
+    presets = presets_of(model)
+    if name not in presets:
+        hint = did_you_mean(name, presets)
+        raise InputError(
+            f'the model "{model}" has no preset "{name}". Expected one of {", ".join(presets)}. '
+            f"{hint or 'Choose one of these.'}"
+        )
+    return presets[name]
+
+
+def preset_for(data: Trajectories, model: str) -> str:
+    """The preset where none is named: `molecules` for atoms if the model has it, or `default`."""
+    return "molecules" if data.topology and "molecules" in presets_of(model) else "default"
