@@ -50,10 +50,8 @@ def measured(folder: Path, path: Path) -> dict[str, dict[str, float]]:
     )
     whole = Calibration.fit(val, run.normaliser)
     forecasts = {"truth": test.truth[None], "mean": test.mean[None]}
-    for name, calibration in (("together", whole), ("alone", replace(whole, together=None))):
-        forecasts[name] = calibration.samples(
-            test.mean, test.draws, test.times, SAMPLES, 0, test.structure
-        )
+    for name, calibration in (("jointly", whole), ("independently", replace(whole, joint=None))):
+        forecasts[name] = calibration.resampled(test, SAMPLES, 0).draws
     return {
         name: {
             **_lengths(run.normaliser.raw(drawn), data.topology, data.objects),

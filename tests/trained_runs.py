@@ -9,7 +9,8 @@ from pathlib import Path
 from pgode.data import files
 from pgode.data.simulate import simulate
 from pgode.data.trajectories import Trajectories
-from pgode.runs.run import Run, train
+from pgode.runs.run import Run
+from pgode.runs.training import TrainingStopped, train
 from pgode.training import RunConfig
 from pgode.training.config import run_config
 from pgode.training.display import Display
@@ -68,11 +69,12 @@ def data_file() -> Path:
 @cache
 def trained() -> Run:
     """A run of three epochs that nothing interrupted. Do not write into its folder."""
-    run = train(springs(), _folder() / "run", settings(), source=str(data_file()))
-    assert run is not None
-    return run
+    return train(springs(), _folder() / "run", settings(), source=str(data_file()))
 
 
 def trained_in(folder: Path, config: RunConfig, display: Display | None = None) -> Run | None:
     """Train the tiny model in a folder; None if it was interrupted."""
-    return train(springs(), folder, config, source=str(data_file()), display=display)
+    try:
+        return train(springs(), folder, config, source=str(data_file()), display=display)
+    except TrainingStopped:
+        return None

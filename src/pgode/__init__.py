@@ -3,7 +3,7 @@
     import pgode
     data = pgode.simulate("springs", train=200)
     run = pgode.train(data, "runs/springs", epochs=10)
-    print(run.evaluate(data)["mse"]["test"]["12"])
+    print(run.evaluate(data).mse.row("test", 12))
 
 Names are imported when first used, so that `import pgode` is fast.
 """

@@ -49,3 +49,13 @@ def predictions(
         evaluations=0,
         seconds=0.0,
     )
+
+
+ERRORS = np.array([[[1.0, 2.0, 0.0], [3.0, 0.0, 1.0]], [[0.0, 1.0, 2.0], [2.0, 4.0, 3.0]]])
+"""Of two objects at two frames: features qx, qy, m."""
+
+
+def small_errors(known: np.ndarray | None = None, system: np.ndarray | None = None) -> Predictions:
+    """Forecasts with the errors `ERRORS`."""
+    truth = np.random.default_rng(0).normal(size=ERRORS.shape)
+    return predictions(truth + ERRORS, truth, known=known, system=system)

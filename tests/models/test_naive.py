@@ -1,4 +1,4 @@
-"""The models that learn nothing, by hand."""
+"""The models without training, against values worked out by hand."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def forecast(name: str, data: Trajectories, condition: int = 3) -> np.ndarray:
 
 
 def moving(observed=None) -> Trajectories:
-    """One object, frames 0.5 apart, x = 0, 1, 4, 9, ...; v is not the slope of x, to tell them."""
+    """One object, frames 0.5 apart, x = 0, 1, 4, 9, ...; v differs from the slope of x."""
     frames = np.arange(6)
     states = np.stack([frames**2.0, 10.0 + frames], axis=1)[None, None]
     return Trajectories.build(
@@ -51,19 +51,19 @@ def hide(*places: tuple[int, int]) -> np.ndarray:
     return observed
 
 
-def close(found: np.ndarray, expected: list[list[float]]) -> None:
-    np.testing.assert_allclose(found[0], expected, rtol=1e-5, atol=1e-5)
+def close(forecasts: np.ndarray, expected: list[list[float]]) -> None:
+    np.testing.assert_allclose(forecasts[0], expected, rtol=1e-5, atol=1e-5)
 
 
 def test_last_value_repeats_the_end_of_the_condition():
     close(forecast("last-value", moving()), [[4, 12]] * 3)
 
 
-def test_last_value_goes_back_to_what_was_seen_of_each_feature():
+def test_last_value_is_that_of_each_feature_s_last_observation():
     close(forecast("last-value", moving(hide((2, 0)))), [[1, 12]] * 3)
 
 
-def test_mean_value_is_the_mean_of_what_was_seen_of_each_feature():
+def test_mean_value_is_the_mean_of_each_feature_s_observations():
     close(forecast("mean-value", moving()), [[5 / 3, 11]] * 3)
     close(forecast("mean-value", moving(hide((2, 0)))), [[0.5, 11]] * 3)
 
@@ -73,46 +73,46 @@ def test_constant_velocity_moves_positions_by_the_named_velocity():
     close(forecast("constant-velocity", moving()), [[10, 12], [16, 12], [31, 12]])
 
 
-def test_constant_velocity_moves_on_from_when_the_position_was_last_seen():
+def test_constant_velocity_moves_from_the_position_s_last_observation():
     # x was 1 one frame before the end; the last velocity is still 12.
-    found = forecast("constant-velocity", moving(hide((2, 0))))
-    close(found, [[13, 12], [19, 12], [34, 12]])
+    mean = forecast("constant-velocity", moving(hide((2, 0))))
+    close(mean, [[13, 12], [19, 12], [34, 12]])
 
 
 def test_constant_velocity_uses_the_last_velocity_that_was_seen():
-    found = forecast("constant-velocity", moving(hide((2, 1))))
-    close(found, [[9.5, 11], [15, 11], [28.75, 11]])
+    mean = forecast("constant-velocity", moving(hide((2, 1))))
+    close(mean, [[9.5, 11], [15, 11], [28.75, 11]])
 
 
 def test_without_velocities_a_position_moves_by_its_last_difference():
-    found = forecast("constant-velocity", without_velocity())
-    close(found, [[7, 12], [10, 12], [17.5, 12]])
+    mean = forecast("constant-velocity", without_velocity())
+    close(mean, [[7, 12], [10, 12], [17.5, 12]])
 
 
 def test_last_difference_spans_a_gap():
     # x = 0 and 4 two frames apart.
-    found = forecast("constant-velocity", without_velocity(hide((1, 0))))
-    close(found, [[6, 12], [8, 12], [13, 12]])
+    mean = forecast("constant-velocity", without_velocity(hide((1, 0))))
+    close(mean, [[6, 12], [8, 12], [13, 12]])
 
 
 def test_last_difference_is_taken_before_a_missing_end():
     # x = 0 and 1, the last of them one frame before the end.
-    found = forecast("constant-velocity", without_velocity(hide((2, 0))))
-    close(found, [[3, 12], [4, 12], [6.5, 12]])
+    mean = forecast("constant-velocity", without_velocity(hide((2, 0))))
+    close(mean, [[3, 12], [4, 12], [6.5, 12]])
 
 
 def test_last_difference_counts_uneven_times():
     times = np.array([0.0, 0.5, 0.75, 1.25, 1.75, 2.25])  # x = 1 and 4, half a frame apart
-    found = forecast("constant-velocity", without_velocity(times=times))
-    close(found, [[10, 12], [16, 12], [31, 12]])
+    mean = forecast("constant-velocity", without_velocity(times=times))
+    close(mean, [[10, 12], [16, 12], [31, 12]])
 
 
 @pytest.mark.parametrize("condition", [1, 3])
 def test_position_seen_only_once_stays(condition):
     hidden = hide(*((frame, 0) for frame in range(condition - 1)))
-    found = forecast("constant-velocity", without_velocity(hidden), condition)
-    here = (condition - 1) ** 2
-    close(found, [[here, 9 + condition]] * 3)
+    mean = forecast("constant-velocity", without_velocity(hidden), condition)
+    last = (condition - 1) ** 2
+    close(mean, [[last, 9 + condition]] * 3)
 
 
 def test_data_without_positions_keep_their_last_value():
@@ -141,6 +141,6 @@ def test_loss_is_the_mean_squared_error_of_the_observed_targets(make, batch):
 
 
 def test_samples_are_the_forecast_itself(make, batch):
-    found = make("last-value").forecast(batch, batch.target_times, samples=2)
-    assert torch.equal(found.samples[0], found.mean)
-    assert torch.equal(found.samples[1], found.mean)
+    forecast = make("last-value").forecast(batch, batch.target_times, samples=2)
+    assert torch.equal(forecast.samples[0], forecast.mean)
+    assert torch.equal(forecast.samples[1], forecast.mean)

@@ -2,27 +2,17 @@
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
 import torch
-from tests.small_systems import CONDITION, HORIZON, uneven
+from tests.small_systems import CONDITION
 from torch.nn.functional import silu
 from torch.testing import assert_close
 
-from pgode.batches.normaliser import Normaliser
-from pgode.batches.windows import Batch, Windows
+from pgode.batches.windows import Batch
 from pgode.nn.attention import TIME_SCALE, AttentionEncoder, node_times, observations
 from pgode.nn.time_embedding import time_embedding
 
 WIDTH = 6
 FEATURES = 5
-
-
-@pytest.fixture(scope="module")
-def batch() -> Batch:
-    data = uneven()
-    windows = Windows(data, Normaliser.fit(data), CONDITION, HORIZON)
-    return windows.batch(np.arange(5), np.zeros(5, int)).to(dtype=torch.float64)
 
 
 def encoder(layers: int = 2) -> AttentionEncoder:
@@ -89,7 +79,7 @@ def test_object_that_was_never_seen_has_zeros(batch):
     assert (encoder()(batch)[never] == 0).all()
 
 
-def test_keys_and_values_of_other_objects_do_not_serve_an_object_on_its_own(batch):
+def test_keys_and_values_of_other_objects_do_not_affect_an_object_on_its_own(batch):
     made = encoder()
     before = made(batch)
     with torch.no_grad():
@@ -103,30 +93,30 @@ def test_keys_and_values_of_other_objects_do_not_serve_an_object_on_its_own(batc
 
 
 def reach(layers: int, batch: Batch, frame: int) -> torch.Tensor:
-    """Which objects' vectors feel object 0 at one frame."""
+    """Which objects' vectors depend on object 0 at one frame."""
     made = encoder(layers)
     states = batch.states.clone().requires_grad_()
     out = made(replace(batch, states=states))
-    felt = []
+    affected = []
     for i in range(batch.objects):
         (slope,) = torch.autograd.grad(out[i].square().sum(), states, retain_graph=True)
-        felt.append(bool(slope[0, frame].any()))
-    return torch.tensor(felt)
+        affected.append(bool(slope[0, frame].any()))
+    return torch.tensor(affected)
 
 
 def test_every_frame_reaches_the_object_and_its_neighbours_and_no_other_system(batch):
     assert batch.observed[0].any(-1).all()
     now = batch.graph.receivers[batch.graph.senders == 0]
     for frame in range(CONDITION):
-        felt = reach(1, batch, frame)
-        assert felt[0]
-        assert not felt[batch.system != 0].any()
+        affected = reach(1, batch, frame)
+        assert affected[0]
+        assert not affected[batch.system != 0].any()
         if frame == CONDITION - 1:
-            hears = [i for i in now.tolist() if batch.observed[i, frame].any()]
-            assert sorted(hears) == torch.nonzero(felt[1:]).flatten().add(1).tolist()
+            receivers = [i for i in now.tolist() if batch.observed[i, frame].any()]
+            assert sorted(receivers) == torch.nonzero(affected[1:]).flatten().add(1).tolist()
 
 
-def test_an_edges_weight_scales_what_it_brings(batch):
+def test_weight_of_an_edge_scales_its_message(batch):
     made = encoder(1)
     graph = batch.history.graph
     silent = replace(graph, attributes=graph.attributes * torch.tensor([[0.0, 1.0]]).double())

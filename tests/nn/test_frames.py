@@ -1,30 +1,22 @@
-"""Histories on whole frames and rollouts off them, against numpy's interpolation."""
+"""Histories at whole frames and rollouts between them, against numpy's interpolation."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from tests.small_systems import CONDITION, HORIZON, uneven
+from tests.small_systems import CONDITION
 from torch.testing import assert_close
 
-from pgode.batches.normaliser import Normaliser
-from pgode.batches.windows import Batch, Windows
+from pgode.batches.windows import Batch
 from pgode.nn.frames import between_frames, frames_until, whole_frames
 
 REGULAR = 1
 
 
-@pytest.fixture
-def batch() -> Batch:
-    data = uneven()
-    windows = Windows(data, Normaliser.fit(data), CONDITION, HORIZON)
-    return windows.batch(np.arange(5), np.zeros(5, int)).to(dtype=torch.float64)
-
-
 def interpolated(batch: Batch, frames: int) -> torch.Tensor:
-    """One object and one feature at a time; numpy holds the first and the last value too."""
-    found = torch.zeros(batch.objects, frames, batch.states.shape[2]).double()
+    """One object and one feature at a time; numpy too is constant outside."""
+    states = torch.zeros(batch.objects, frames, batch.states.shape[2]).double()
     wanted = np.arange(1 - frames, 1)
     for i in range(batch.objects):
         times = batch.times[batch.system[i]].numpy()
@@ -32,11 +24,11 @@ def interpolated(batch: Batch, frames: int) -> torch.Tensor:
             seen = batch.observed[i, :, k].numpy()
             if seen.any():
                 values = batch.states[i, :, k].numpy()[seen]
-                found[i, :, k] = torch.from_numpy(np.interp(wanted, times[seen], values))
-    return found
+                states[i, :, k] = torch.from_numpy(np.interp(wanted, times[seen], values))
+    return states
 
 
-def test_regular_history_without_gaps_comes_back_itself(batch):
+def test_regular_history_without_gaps_is_returned_unchanged(batch):
     here = batch.system == REGULAR
     assert batch.observed[here].all()
     assert torch.equal(whole_frames(batch, CONDITION)[here], batch.states[here])
@@ -53,9 +45,9 @@ def test_feature_that_was_never_seen_is_zero_beside_others_that_were(batch):
     observed = batch.observed.clone()
     observed[0, :, 2] = False
     hidden = replace(batch, observed=observed)
-    found = whole_frames(hidden, CONDITION)
-    assert not found[0, :, 2].any()
-    assert_close(found, interpolated(hidden, CONDITION))
+    result = whole_frames(hidden, CONDITION)
+    assert not result[0, :, 2].any()
+    assert_close(result, interpolated(hidden, CONDITION))
 
 
 def test_object_that_was_never_seen_is_zero(batch):
@@ -66,34 +58,34 @@ def test_object_that_was_never_seen_is_zero(batch):
 
 def test_values_that_were_not_observed_have_no_influence(batch):
     spoilt = torch.where(batch.observed, batch.states, torch.full_like(batch.states, 1e3))
-    found = whole_frames(replace(batch, states=spoilt), CONDITION)
-    assert torch.equal(found, whole_frames(batch, CONDITION))
+    result = whole_frames(replace(batch, states=spoilt), CONDITION)
+    assert torch.equal(result, whole_frames(batch, CONDITION))
 
 
-def test_history_of_one_frame_is_held(batch):
+def test_history_of_one_frame_is_constant(batch):
     one = replace(
         batch,
         states=batch.states[:, -1:],
         observed=batch.observed[:, -1:],
         times=batch.times[:, -1:],
     )
-    found = whole_frames(one, 3)
+    result = whole_frames(one, 3)
     expected = torch.where(one.observed, one.states, 0).expand(-1, 3, -1)
-    assert torch.equal(found, expected)
+    assert torch.equal(result, expected)
 
 
 def test_time_that_rounding_put_after_its_frame_still_counts_as_that_frame(batch):
     here = batch.system == REGULAR
     late = replace(batch, times=batch.times + 1e-6 * (batch.times < 0))
-    found = whole_frames(late, CONDITION)[here]
-    assert torch.equal(found, batch.states[here])
+    result = whole_frames(late, CONDITION)[here]
+    assert torch.equal(result, batch.states[here])
 
 
 @pytest.mark.parametrize(
     "times, frames",
     [([[0.0]], 1), ([[0.3, 1.0]], 1), ([[1.0], [1.2]], 2), ([[3.0 + 1e-7]], 3), ([[7.01]], 8)],
 )
-def test_rollout_is_as_long_as_the_last_time_asks(times, frames):
+def test_rollout_reaches_the_last_requested_time(times, frames):
     assert frames_until(torch.tensor(times, dtype=torch.float64)) == frames
 
 
@@ -103,11 +95,11 @@ def test_rollout_at_whole_times_is_the_rollout(batch):
     assert_close(between_frames(rollout, whole, batch), rollout)
 
 
-def test_rollout_between_frames_is_on_the_straight_line_at_each_systems_own_time(batch):
+def test_rollout_between_frames_is_interpolated_linearly_at_the_times_of_each_system(batch):
     rollout = torch.randn(batch.objects, 5, 3).double()
     own = torch.tensor([[0.25, 3.5], [1.0, 1.75], [0.0, 4.0], [3.9, 4.0], [2.5, 2.5]]).double()
-    found = between_frames(rollout, own, batch)
+    result = between_frames(rollout, own, batch)
     for i in range(batch.objects):
         for k in range(3):
             line = np.interp(own[batch.system[i]].numpy(), np.arange(5), rollout[i, :, k].numpy())
-            assert_close(found[i, :, k], torch.from_numpy(line))
+            assert_close(result[i, :, k], torch.from_numpy(line))

@@ -1,4 +1,4 @@
-"""Vectors of positions and velocities, by hand: what is observed, what is filled in, and back."""
+"""Positions and velocities as vectors, and back, against values worked out by hand."""
 
 import numpy as np
 import torch
@@ -53,14 +53,14 @@ def test_without_named_velocities_the_slope_is_the_velocity():
     )
 
 
-def test_zero_is_the_velocity_of_what_rests():
+def test_objects_at_rest_have_velocity_zero():
     normaliser, batch = line([0, 1, 2, 3, 4], velocity=True)
     geometry = Geometry(normaliser, "this")
     velocity = geometry.observe(batch, 5).velocity[0, :, 0] * normaliser.scale[1]
     assert_close(velocity, torch.arange(10.0, 15.0).double(), rtol=1e-6, atol=1e-6)
 
 
-def test_features_come_back_in_their_order():
+def test_features_are_returned_in_their_order():
     normaliser, batch = in_space()
     geometry = Geometry(normaliser, "this")
     back = geometry.features(geometry.observe(batch, 5))

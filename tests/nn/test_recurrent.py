@@ -3,24 +3,14 @@
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 import torch
-from tests.small_systems import CONDITION, HORIZON, uneven
 from torch.testing import assert_close
 
-from pgode.batches.normaliser import Normaliser
-from pgode.batches.windows import Batch, Windows
+from pgode.batches.windows import Batch
 from pgode.nn.recurrent import RecurrentEncoder
 
 WIDTH = 6
-
-
-@pytest.fixture
-def batch() -> Batch:
-    data = uneven()
-    windows = Windows(data, Normaliser.fit(data), CONDITION, HORIZON)
-    return windows.batch(np.arange(5), np.zeros(5, int)).to(dtype=torch.float64)
 
 
 def encoder(kind: str = "gru", *, layers: int = 1, backwards: bool = False) -> RecurrentEncoder:

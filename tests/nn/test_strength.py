@@ -1,4 +1,4 @@
-"""The measured strength of interactions: right on springs, and blind to rotations."""
+"""The estimated strength of interactions: correct on springs, and invariant under rotation."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
 from pgode.data.simulate import simulate
 from pgode.nn.geometry import Geometry, Motion
-from pgode.nn.strength import ACCELERATION, STEADY, Strength
+from pgode.nn.strength import ACCELERATION_SCALE, REGULARISER, Strength
 
 
 @pytest.fixture(scope="module")
 def springs() -> tuple[Strength, Motion, Batch, np.ndarray]:
-    """Systems of springs as the measurement sees them, with their true strengths."""
+    """Systems of springs with their true strengths."""
     data = simulate("springs", objects=10, frames=20, train=40, val=0, test=0, ood=0)
     normaliser = Normaliser.fit(data)
     batch = next(Windows(data, normaliser, 12, 1).batches(40)).to(dtype=torch.float64)
@@ -25,10 +25,10 @@ def springs() -> tuple[Strength, Motion, Batch, np.ndarray]:
     return strength, motion, batch, data.parameters[:, 2]
 
 
-def test_strength_of_springs_is_read_from_the_condition(springs):
+def test_strength_of_springs_is_estimated_from_the_condition(springs):
     strength, motion, batch, known = springs
     with torch.no_grad():
-        _, system = strength.measured(motion, batch)
+        _, system = strength.estimate(motion, batch)
     assert np.corrcoef(-system[::10, 0].numpy(), known)[0, 1] > 0.97
 
 
@@ -36,12 +36,12 @@ def test_strength_is_the_least_squares_factor_of_pull_and_change(springs):
     strength, motion, batch, _ = springs
     with torch.no_grad():
         pull = strength.pull(motion.position, batch.graph)[:10] / 9
-        own, system = strength.measured(motion, batch)
+        own, system = strength.estimate(motion, batch)
     pull = (pull[:, 1:] + pull[:, :-1]) / 2
-    change = ACCELERATION * motion.velocity[:10].diff(dim=1)
+    change = ACCELERATION_SCALE * motion.velocity[:10].diff(dim=1)
     above, below = (change * pull).sum((1, 2)), pull.square().sum((1, 2))
-    assert_close(own[:10, 0], above / (below + STEADY))
-    assert_close(system[:10, 0], (above.sum() / (below.sum() + STEADY)).expand(10))
+    assert_close(own[:10, 0], above / (below + REGULARISER))
+    assert_close(system[:10, 0], (above.sum() / (below.sum() + REGULARISER)).expand(10))
 
 
 def test_an_untrained_pull_is_that_of_springs(springs):
@@ -70,6 +70,6 @@ def test_frames_that_were_not_seen_do_not_count(springs):
     strength, motion, batch, _ = springs
     blind = Motion(motion.position, motion.velocity, motion.value, torch.zeros_like(motion.seen))
     with torch.no_grad():
-        own, system = strength.measured(blind, batch)
+        own, system = strength.estimate(blind, batch)
     assert not own.any()
     assert not system.any()

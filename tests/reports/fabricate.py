@@ -1,11 +1,14 @@
-"""Reports of a run that never was: real Springs, with the truth plus growing noise as forecast."""
+"""Reports of invented runs: simulated springs, with the truth plus growing noise as forecast."""
 
 from typing import Any
 
 import numpy as np
 
 from pgode.data.simulate import simulate
+from pgode.evaluation.evaluation import Curves, Evaluation, ScoreTable, Training
 from pgode.reports import Example, ReportData
+
+Table = dict[str, dict[int, dict[str, float | None]]]
 
 CONDITION, HORIZON = 12, 36
 HORIZONS = (12, 24, 36)
@@ -93,25 +96,55 @@ def springs_report(*, each: int = 2, objects: int = 10, noise: float = 0.02) -> 
     )
 
 
-def evaluation_of(squared: dict[str, Any], naive: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The evaluation's JSON from squared errors (system, object, frame, feature) of each split."""
+def made_evaluation(
+    model: str = "pgode",
+    mse: Table | None = None,
+    naive: dict[str, Table] | None = None,
+    **others: Any,
+) -> Evaluation:
+    """An evaluation from tables by split, horizon and column; what is not given is empty."""
+    scores = {"mse": mse or {}, **others.pop("scores", {})}
+    usual = {
+        "horizons": (),
+        "variables": (),
+        "reference": "constant-velocity",
+        "skill": ScoreTable(),
+        "curves": {},
+        "curve_low": {},
+        "curve_high": {},
+        "samples": 0,
+        "seed": 0,
+        "data_hash": "3f1c" * 16,
+        "seconds": 0.0,
+        "evaluations": 0,
+    }
+    return Evaluation(
+        model=model,
+        scores={name: ScoreTable(cells) for name, cells in scores.items()},
+        naive={name: {"mse": ScoreTable(cells)} for name, cells in (naive or {}).items()},
+        **(usual | others),
+    )
 
-    def table(errors: dict[str, Any]) -> dict[str, Any]:
+
+def evaluation_of(squared: dict[str, Any], naive: dict[str, dict[str, Any]]) -> Evaluation:
+    """The evaluation of squared errors (system, object, frame, feature) of each split."""
+
+    def table(errors: dict[str, Any]) -> Table:
         return {
             split: {
-                str(h): {n: float(e[:, :, :h, list(k)].mean()) for n, k in NAMES.items()}
+                h: {n: float(e[:, :, :h, list(k)].mean()) for n, k in NAMES.items()}
                 for h in HORIZONS
             }
             for split, e in errors.items()
         }
 
-    def curve(errors: dict[str, Any]) -> dict[str, Any]:
+    def curve(errors: dict[str, Any]) -> Curves:
         return {
             split: {n: e[..., list(NAMES[n])].mean((0, 1, 3)).tolist() for n in "qv"}
             for split, e in errors.items()
         }
 
-    def quantile(share: float) -> dict[str, Any]:
+    def quantile(share: float) -> Curves:
         return {
             split: {
                 n: np.quantile(e[..., list(NAMES[n])].mean((1, 3)), share, axis=0).tolist()
@@ -120,40 +153,45 @@ def evaluation_of(squared: dict[str, Any], naive: dict[str, dict[str, Any]]) -> 
             for split, e in squared.items()
         }
 
-    def flat(q: float, v: float) -> dict[str, Any]:
+    def flat(q: float, v: float) -> Table:
         return {
-            split: {str(h): {"q": q - 0.002 * h * slip, "v": v} for h in HORIZONS}
+            split: {h: {"q": q - 0.002 * h * slip, "v": v} for h in HORIZONS}
             for split, slip in (("test", 1), ("ood", 3))
         }
 
     mse, velocity = table(squared), table(naive["constant-velocity"])
-    return {
-        "model": "pgode",
-        "horizons": list(HORIZONS),
-        "samples": 20,
-        "seed": 0,
-        "data_hash": "3f1c" * 16,
-        "config": {"name": "pgode", "model": {"prototypes": 5, "width": 64, "note": "a < b"}},
-        "mse": mse,
-        "naive": {name: table(errors) for name, errors in naive.items()},
-        "skill": {
-            s: {
-                h: {n: 1 - x / velocity[s][h][n] for n, x in row.items()} for h, row in rows.items()
-            }
-            for s, rows in mse.items()
+    config = {"name": "pgode", "model": {"prototypes": 5, "width": 64, "note": "a < b"}}
+    return made_evaluation(
+        mse=mse,
+        naive={name: table(errors) for name, errors in naive.items()},
+        scores={
+            "crps": flat(0.3, 0.021),
+            "coverage_50": flat(0.55, 0.47),
+            "coverage_90": flat(0.93, 0.89),
         },
-        "crps": flat(0.3, 0.021),
-        "coverage": {"50": flat(0.55, 0.47), "90": flat(0.93, 0.89)},
-        "energy_drift": {
+        horizons=HORIZONS,
+        variables=("q", "v"),
+        skill=ScoreTable(
+            {
+                s: {
+                    h: {n: 1 - x / velocity[s][h][n] for n, x in row.items()}
+                    for h, row in rows.items()
+                }
+                for s, rows in mse.items()
+            }
+        ),
+        curves={"pgode": curve(squared), **{name: curve(e) for name, e in naive.items()}},
+        curve_low=quantile(0.1),
+        curve_high=quantile(0.9),
+        energy_drift={
             "test": {"forecast": 0.0123, "truth": 0.0008},
             "ood": {"forecast": 0.0201, "truth": 0.0009},
         },
-        "curve": {"pgode": curve(squared), **{name: curve(e) for name, e in naive.items()}},
-        "curve_low": quantile(0.1),
-        "curve_high": quantile(0.9),
-        "evaluations": 576,
-        "seconds": 1.234,
-    }
+        samples=20,
+        seconds=1.234,
+        evaluations=576,
+        training=Training(config, data_hash="a" * 64, seed=0),
+    )
 
 
 def training_log(epochs: int, random: np.random.Generator) -> list[dict[str, Any]]:
@@ -203,7 +241,7 @@ def planar(features: tuple[str, ...], roles: tuple[str, ...], objects: int = 4) 
     return ReportData(
         title="Curves",
         summary=[],
-        evaluation={"model": "pgode"},
+        evaluation=made_evaluation(),
         epochs=[],
         features=features,
         roles=roles,

@@ -6,7 +6,8 @@ import numpy as np
 
 from pgode.data.molecules import Atoms, Molecule, Preparation, prepare
 from pgode.data.trajectories import Trajectories
-from pgode.runs.run import Run, train
+from pgode.runs.run import Run
+from pgode.runs.training import train
 
 GLYCINE = ("N", "CA", "C", "O", "HA2", "HA3")
 ALANINE = ("N", "CA", "C", "O", "CB", "HA", "HB1")

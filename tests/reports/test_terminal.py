@@ -2,26 +2,30 @@ import io
 import re
 
 from rich.console import Console
-from tests.reports.fabricate import springs_report
+from tests.reports.fabricate import made_evaluation, springs_report
 
+from pgode.evaluation.evaluation import Evaluation, NoiseFloor, ScoreTable
 from pgode.reports import error_table
+from pgode.reports.terminal import percent_range
 
 
-def printed(evaluation: dict, **options) -> str:
+def printed(evaluation: Evaluation, **options) -> str:
     console = Console(file=io.StringIO(), width=120, **options)
     console.print(error_table(evaluation))
     return console.file.getvalue()
 
 
-def small(own: float, velocity: float) -> dict:
-    def table(value):
-        return {split: {"12": {"q": value}} for split in ("test", "ood")}
+def table(value: float | None) -> dict:
+    return {split: {12: {"q": value}} for split in ("test", "ood")}
 
-    return {
-        "model": "pgode",
-        "mse": table(own),
-        "naive": {"last-value": table(0.04), "constant-velocity": table(velocity)},
-    }
+
+def small(own: float | None, velocity: float, **others) -> Evaluation:
+    return made_evaluation(
+        mse=table(own),
+        naive={"last-value": table(0.04), "constant-velocity": table(velocity)},
+        variables=("q",),
+        **others,
+    )
 
 
 def test_the_table_shows_values_in_a_suitable_power_and_the_skill():
@@ -41,7 +45,7 @@ def test_the_lowest_error_is_marked_and_a_negative_skill_too():
 
 
 def test_skill_is_against_the_naive_model_that_the_evaluation_names():
-    text = printed(small(0.03, 0.01) | {"skill_reference": "last-value"})
+    text = printed(small(0.03, 0.01, reference="last-value"))
     assert text.count("0.2500") == 2 and "that of last value" in " ".join(text.split())
 
 
@@ -54,12 +58,36 @@ def test_columns_are_horizons_by_variables_without_single_features():
 
 
 def test_names_with_brackets_are_shown_as_they_are():
-    given = small(0.03, 0.01) | {"model": "[bold]mine[/bold]"}
-    assert "[bold]mine[/bold]" in printed(given)
+    assert "[bold]mine[/bold]" in printed(small(0.03, 0.01, model="[bold]mine[/bold]"))
 
 
 def test_missing_values_and_missing_naive_models_are_no_error():
     assert "–" in printed(small(None, 0.01))
-    alone = printed({"model": "m", "mse": {"test": {"12": {"q": 1.0}}}})
+    alone = printed(made_evaluation("m", {"test": {12: {"q": 1.0}}}, variables=("q",)))
     assert ["test", "m", "1.00"] in [row.split() for row in alone.splitlines()]
     assert "skill" not in alone
+
+
+def test_a_noise_floor_adds_its_error_and_the_share_of_the_achievable_improvement():
+    floor = NoiseFloor(
+        ScoreTable({"test": {12: {"q": 0.005}}}),
+        {},
+        conditions=7,
+        replicas=4,
+        share=ScoreTable({"test": {12: {"q": 0.61}}}),
+        share_low=ScoreTable({"test": {12: {"q": 0.514}}}),
+        share_high=ScoreTable({"test": {12: {"q": 0.69}}}),
+    )
+    text = printed(small(0.03, 0.01, noise_floor=floor))
+    rows = [row.split() for row in text.splitlines()]
+    assert rows.count(["noise", "floor", "0.500"]) == 1
+    assert ["share", "of", "the", "achievable", "61", "(51", "to", "69)", "%"] in rows
+    assert "on the 7 systems with replicas" in text
+    bare = printed(small(0.03, 0.01, noise_floor=NoiseFloor(floor.mse, {}, 7, 4)))
+    assert "noise floor" in bare and "share" not in bare
+
+
+def test_shares_far_below_zero_and_without_a_range_are_short():
+    assert percent_range(-1.5, -2.0, -1.1) == "< -100 %"
+    assert percent_range(-0.02, -0.05, 0.01) == "-2 (-5 to 1) %"
+    assert percent_range(0.614, None, None) == "61 %" and percent_range(None, None, None) == "-"

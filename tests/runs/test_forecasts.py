@@ -173,9 +173,9 @@ def test_parameters_are_not_needed_and_are_found_by_name() -> None:
         found = run.forecast(given, samples=2)
         np.testing.assert_array_equal(found.mean, expected.mean)
         np.testing.assert_array_equal(found.samples, expected.samples)
-    np.testing.assert_array_equal(run.fitting(turned).parameters, data.parameters)
-    assert np.isnan(run.fitting(bare).parameters).all()
-    assert run.fitting(bare).hash == bare.hash
+    np.testing.assert_array_equal(run.conform(turned).parameters, data.parameters)
+    assert np.isnan(run.conform(bare).parameters).all()
+    assert run.conform(bare).hash == bare.hash
 
 
 @pytest.mark.parametrize("name", ["f.csv", "f", "f.zarr"])

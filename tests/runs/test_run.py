@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.data.test_molecules import molecule, motion
+from tests.evaluation.uncertainty.test_noise_floor import replicas
 from tests.small_systems import uneven
 from tests.trained_runs import (
     CONDITION,
@@ -18,9 +20,12 @@ from tests.trained_runs import (
     trained_in,
 )
 
+from pgode.data.molecules import Preparation, prepare
 from pgode.data.simulate import simulate
-from pgode.runs.folder import source_of, summary
-from pgode.runs.run import Run, resume, train
+from pgode.runs.data_record import DataRecord
+from pgode.runs.folder import read_data, read_noise_floor, source_of, summary
+from pgode.runs.run import Run
+from pgode.runs.training import resume, train
 from pgode.runtime.errors import InputError, SolverError
 from pgode.training.config import run_config
 
@@ -47,6 +52,9 @@ def test_a_run_holds_these_files() -> None:
     assert data["hash"] == springs().hash
     assert data["systems"] == {"ood": 3, "test": 4, "train": 8, "val": 4}
     assert data["source"] == str(data_file())
+    record = read_data(folder)
+    assert record == trained().data == DataRecord.of(springs(), str(data_file()))
+    assert record.to_json() == data
 
 
 def test_a_run_that_moved_forecasts_the_same(tmp_path: Path) -> None:
@@ -85,33 +93,35 @@ def test_a_run_without_calibration_draws_from_its_posterior(tmp_path: Path) -> N
     run = Run.open(tmp_path / "copy")
     assert run.calibration is None
     result = run.evaluate(springs(), splits=["test"])
-    assert result["mse"]["test"] == trained().evaluate(springs())["mse"]["test"]
-    assert result["crps"]["test"] != trained().evaluate(springs())["crps"]["test"]
+    expected = trained().evaluate(springs(), splits=["test"])
+    assert result.mse == expected.mse
+    assert result.score("crps") != expected.score("crps")
 
 
 @pytest.mark.parametrize("name", ["last-value", "constant-velocity"])
 def test_naive_models_are_runs_too(name: str, tmp_path: Path) -> None:
     config = run_config(name, changes={"window.condition": CONDITION, "window.horizon": HORIZON})
     run = train(springs(), tmp_path / "run", config)
-    assert run is not None
     assert run.calibration is not None
     assert run.epochs == []
     result = run.evaluate(springs())
-    assert result["mse"] == result["naive"][name]
-    assert result["model"] == name
-    assert set(result["curve"]) == {"last-value", "constant-velocity"}
-    for level, share in (("50", 0.5), ("90", 0.9)):
-        coverage = run.evaluate(springs(), splits=["val"])["coverage"][level]["val"]
-        assert coverage[str(HORIZON)]["q"] == pytest.approx(share, abs=0.15)
+    assert result.mse == result.naive_mse(name)
+    assert result.model == name
+    assert set(result.curves) == {"last-value", "constant-velocity"}
+    validation = run.evaluate(springs(), splits=["val"])
+    for level, share in ((50, 0.5), (90, 0.9)):
+        coverage = validation.score(f"coverage_{level}").at("val", HORIZON, "q")
+        assert coverage == pytest.approx(share, abs=0.15)
 
 
-def test_the_splits_and_horizons_that_are_there_are_taken() -> None:
+def test_splits_and_horizons_are_the_held_out_ones_and_the_trained_one_unless_named() -> None:
     run, data = trained(), springs()
-    assert list(run.evaluate(data, samples=0)["mse"]) == ["test", "ood"]
-    assert list(run.evaluate(data.split_of("val"), samples=0)["mse"]) == ["val"]
+    default = run.evaluate(data, samples=0)
+    assert (default.splits, default.horizons) == (("test", "ood"), (HORIZON,))
+    assert run.evaluate(data.split_of("val"), samples=0).splits == ("val",)
     chosen = run.evaluate(data, splits=["train", "ood"], horizons=[3, 12], samples=0)
-    assert list(chosen["mse"]) == ["train", "ood"]
-    assert list(chosen["mse"]["train"]) == ["3", "12"]
+    assert chosen.splits == ("train", "ood")
+    assert chosen.mse.horizons == chosen.horizons == (3, 12)
 
 
 def test_systems_of_other_sizes_than_the_trained_ones_can_be_scored() -> None:
@@ -119,17 +129,17 @@ def test_systems_of_other_sizes_than_the_trained_ones_can_be_scored() -> None:
         "springs", objects=OBJECTS + 2, frames=14, seed=4, train=0, val=0, test=2, ood=0
     )
     result = trained().evaluate(other)
-    assert result["data_hash"] != result["trained_on"]
-    assert result["energy_drift"]["test"]["truth"] < 0.01
+    assert result.training is not None and result.energy_drift is not None
+    assert result.data_hash != result.training.data_hash
+    assert result.energy_drift["test"]["truth"] < 0.01
 
 
 def test_data_without_validation_systems_is_validated_on_the_training_ones(tmp_path: Path) -> None:
     data = springs().split_of("train")
     run = train(data, tmp_path / "run", settings(training_epochs=1))
-    assert run is not None
     assert run.epochs[0]["val_mse"] > 0
     assert run.calibration is not None
-    assert list(run.evaluate(data, samples=2)["mse"]) == ["train"]
+    assert run.evaluate(data, samples=2).splits == ("train",)
 
 
 def test_uneven_systems_are_trained_evaluated_and_forecast(tmp_path: Path) -> None:
@@ -137,10 +147,9 @@ def test_uneven_systems_are_trained_evaluated_and_forecast(tmp_path: Path) -> No
     data = uneven()
     config = settings(window_condition=4, window_horizon=4, training_epochs=1)
     run = train(data, tmp_path / "run", config)
-    assert run is not None
     result = run.evaluate(data, splits=["train", "test"], horizons=[2, 4])
-    json.dumps(result, allow_nan=False)
-    assert result["mse"]["train"]["4"]["q"] > 0
+    json.dumps(result.to_json(), allow_nan=False)
+    assert (result.mse.at("train", 4, "q") or 0) > 0
     forecast = run.forecast(data, until=7)
     assert np.isfinite(forecast.mean[data.present]).all()
     assert np.isfinite(np.moveaxis(forecast.samples, 0, 2)[data.present]).all()
@@ -181,6 +190,24 @@ def test_a_run_is_not_overwritten_and_resumes_with_its_own_data_only(tmp_path: P
         trained_in(tmp_path / "run", settings())
     with pytest.raises(InputError, match=r"is not what .* was trained on"):
         resume(tmp_path / "run", springs().split_of("train"))
+
+
+def test_an_evaluation_with_replicas_keeps_the_noise_floor_for_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = prepare(motion(), np.arange(5) * 0.2, molecule(), Preparation(align="raw"), {})
+    config = run_config("mean-value", changes={"window.condition": 2, "window.horizon": 3})
+    run = train(data, tmp_path / "run", config)
+    assert run.evaluate(data).noise_floor is None
+    assert read_noise_floor(run.folder) is None
+    floor = run.evaluate(data, replicas=replicas()).noise_floor
+    assert floor is not None and floor.share is not None
+    assert (floor.mse.splits, floor.mse.horizons) == (("test", "ood"), (3,))
+    assert read_noise_floor(run.folder) == floor
+    (run.folder / "noise_floor.json").unlink()
+    monkeypatch.setattr("pgode.runs.folder.PRETRAINED", tmp_path)
+    assert run.evaluate(data, replicas=replicas()).noise_floor == floor
+    assert read_noise_floor(run.folder) is None, "written into the package"
 
 
 def test_the_source_of_a_run_is_the_file_it_was_trained_on(tmp_path: Path) -> None:

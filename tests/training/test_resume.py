@@ -14,7 +14,8 @@ import torch
 from tests.trained_runs import OPTIONS, data_file, settings, springs, trained, trained_in
 
 from pgode.cli.app import run_command
-from pgode.runs.run import Run, resume
+from pgode.runs.run import Run
+from pgode.runs.training import TrainingStopped, resume
 from pgode.training.checkpoint import Progress, read_tensors
 from pgode.training.display import Silent
 from pgode.training.loop import Trainer
@@ -40,7 +41,8 @@ def stopped_after(folder: Path, *steps: int, number: int = signal.SIGINT) -> Run
     """Train with an interruption after each of these numbers of steps, and then to the end."""
     assert trained_in(folder, settings(), SignalAt(steps[0], number)) is None
     for count in steps[1:]:
-        assert resume(folder, springs(), display=SignalAt(count, number)) is None
+        with pytest.raises(TrainingStopped):
+            resume(folder, springs(), display=SignalAt(count, number))
     run = resume(folder, springs())
     assert run is not None
     return run

@@ -1,4 +1,4 @@
-"""The command's frame: its subcommands, and how errors reach the user."""
+"""The command `pgode`: its subcommands, and how errors are shown."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ app = App(
     name="pgode",
     help="Learn and forecast systems of many interacting objects with prototypical graph ODEs.",
     version=__version__,
-    suppress_keyboard_interrupt=False,  # `run_command` answers it
+    suppress_keyboard_interrupt=False,  # `run_command` handles it
 )
 simulating = App(name="simulate", help="Simulate a system and write its trajectories.")
 simulating.default(simulate)
@@ -45,16 +45,18 @@ for command in (
     export_md,
 ):
     app.command(command)
-importing = App(name="import", help="Bring in data of other programs.")
+importing = App(name="import", help="Import data of other programs.")
 importing.command(import_md, name="md")
 app.command(importing)
 
 
-def run_command(words: Sequence[str]) -> int:
-    """Run one command; errors that a user can mend are one paragraph and exit code 2."""
+def run_command(arguments: Sequence[str]) -> int:
+    """Run one command; bad input is an error of one paragraph and exit code 2."""
     errors = Console(stderr=True, soft_wrap=True)
     try:
-        result = app(words, exit_on_error=False, print_error=False, result_action="return_value")
+        result = app(
+            arguments, exit_on_error=False, print_error=False, result_action="return_value"
+        )
     except PgodeError as error:
         errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
         return BAD_INPUT

@@ -26,16 +26,17 @@ def evaluate(
     data
         Data file; the one the run was trained on if not given.
     split
-        train, val, test or ood; can be given again. Test and ood if not given.
+        train, val, test or ood; can be repeated. Test and ood if not given.
     horizons
-        Frames over which errors are averaged, such as 12,24,36.
+        Frames over which errors are averaged, such as 12,24,36. If not given, every 12 frames up to
+        the trained horizon, and at most three.
     samples
-        Sampled forecasts behind CRPS and coverage; 0 leaves them out.
+        Number of sampled forecasts for CRPS and coverage; 0 omits both.
     seed
-        Fixes the samples.
+        Seed of the samples.
     replicas
         File of replicas (pgode simulate protein --replicas): adds the error that no forecast can
-        avoid to the table, and to the run for its report.
+        avoid to the table and to the run, for its report.
     json
         File for the full result.
     """
@@ -64,8 +65,6 @@ def evaluate(
             source=str(source),
         )
     console.print(error_table(result))
-    if replicas is not None and Path(run).is_dir():
-        write_json(Path(run) / "noise_floor.json", result["noise_floor"])
     if json is not None:
-        write_json(json, result)
+        write_json(json, result.to_json())
         console.print(f"wrote {json}", highlight=False, soft_wrap=True)

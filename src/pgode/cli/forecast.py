@@ -1,4 +1,4 @@
-"""`pgode forecast`: the future of observed systems."""
+"""`pgode forecast`: forecast observed systems."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,24 +16,25 @@ def forecast(
     samples: int = 20,
     seed: int = 0,
 ) -> None:
-    """Forecast what comes after the last observed frame of each system.
+    """Forecast each system after its last observed frame.
 
     Parameters
     ----------
     run
         Run folder, or a shipped model by name (springs-10).
     data
-        Observed systems: .nc, .zarr or .npz. The model sees their last frames.
+        Observed systems: .nc, .zarr or .npz. The condition is the last frames of each.
     output
         NetCDF file to write: mean, 90 % interval, samples, and what the model inferred.
     until
         Number of frames to forecast; the trained horizon if not given.
     times
-        Instead of frames: times after the last observation, such as 0.5,1.0, in the data's unit.
+        Instead of frames: times after the last observation, in the unit of the data, such as
+        0.5,1.0.
     samples
-        Sampled forecasts; 0 for the mean alone.
+        Number of sampled forecasts; 0 for the mean alone.
     seed
-        Fixes the samples.
+        Seed of the samples.
     """
     from rich.console import Console
 

@@ -1,4 +1,4 @@
-"""`pgode info`: what is in a data file or a run."""
+"""`pgode info`: contents of a data file or a run."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 
 def info(path: Annotated[str, Parameter()]) -> None:
-    """Say what a data file or a run folder holds.
+    """Show what a data file or a run folder holds.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def info(path: Annotated[str, Parameter()]) -> None:
     from pgode.data import files
 
     if files.is_data(Path(path)):
-        rows = {name: _words(value) for name, value in files.read(Path(path)).summary().items()}
+        rows = {name: _text(value) for name, value in files.read(Path(path)).summary().items()}
     else:
         from pgode.runs.folder import summary
 
@@ -32,17 +32,17 @@ def info(path: Annotated[str, Parameter()]) -> None:
     Console().print(table)
 
 
-def _words(value: Any) -> str:
-    """Plain words for the nested numbers, lists and ranges of a summary."""
+def _text(value: Any) -> str:
+    """One line of text for the nested numbers, lists and ranges of a summary."""
     if isinstance(value, dict) and set(value) == {"min", "max"}:
-        low, high = _words(value["min"]), _words(value["max"])
+        low, high = _text(value["min"]), _text(value["max"])
         return low if low == high else f"{low} to {high}"
     if isinstance(value, dict) and "name" in value:
-        return " ".join(_words(part) for part in value.values() if part)
+        return " ".join(_text(part) for part in value.values() if part)
     if isinstance(value, dict) and "range" in value:
-        return f"{_words(value['range'])} {value['units']}".strip()
+        return f"{_text(value['range'])} {value['units']}".strip()
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_words(part)}" for key, part in value.items())
+        return ", ".join(f"{key} {_text(part)}" for key, part in value.items())
     if isinstance(value, list):
-        return ", ".join(_words(part) for part in value)
+        return ", ".join(_text(part) for part in value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

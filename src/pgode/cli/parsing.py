@@ -1,10 +1,10 @@
-"""Reading lists that are given as one word, such as 12,24,36."""
+"""Parsing lists that are given as one argument, such as 12,24,36."""
 
 from pgode.runtime.errors import InputError
 
 
 def whole_numbers(text: str, option: str) -> list[int]:
-    """Increasing whole numbers above 0."""
+    """Whole numbers above 0 separated by commas, sorted and without repeats."""
     try:
         numbers = sorted({int(part) for part in text.split(",")})
     except ValueError:

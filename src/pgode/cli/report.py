@@ -1,4 +1,4 @@
-"""`pgode report`: one HTML page about a run."""
+"""`pgode report`: an HTML page about a run."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,25 +24,26 @@ def report(
     data
         Data file; the one the run was trained on if not given.
     output
-        File to write; report.html in the run folder if not given (here for a shipped model).
+        File to write; report.html in the run folder if not given (for a shipped model, its name
+        with .html in the current folder).
     examples
         Systems of each split to show.
     samples
-        Sampled forecasts behind the intervals.
+        Number of sampled forecasts for the intervals.
     seed
-        Fixes the samples.
+        Seed of the samples.
     """
     from rich.console import Console
 
     from pgode.data import files
-    from pgode.runs.folder import PRETRAINED, source_of
+    from pgode.runs.folder import is_shipped, source_of
     from pgode.runs.report import write_run_report
     from pgode.runs.run import Run
     from pgode.runtime.files import writable_file
 
     opened = Run.open(run)
-    shipped = opened.folder.parent == PRETRAINED
-    target = output or (Path(f"{run}.html") if shipped else opened.folder / "report.html")
+    page = Path(f"{run}.html") if is_shipped(opened.folder) else opened.folder / "report.html"
+    target = output or page
     writable_file(target)
     source = data or source_of(run)
     console = Console()

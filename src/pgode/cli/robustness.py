@@ -80,7 +80,7 @@ def robustness(
         if table is not None:
             console.print(table)
     for verdict in verdicts(result):
-        console.print(verdict.words, highlight=False, markup=False)
+        console.print(verdict.text, highlight=False, markup=False)
     write_robustness(result, output)
     console.print(f"wrote {output}", highlight=False, markup=False, soft_wrap=True)
     if json is not None:

@@ -1,4 +1,4 @@
-"""`pgode train`: fit a model, or go on with one."""
+"""`pgode train`: train a model, or resume its training."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +24,7 @@ def train(
 ) -> int:
     """Train a model on a data file, or resume a run that was stopped.
 
-    An interrupt (Ctrl-C) saves the run and ends; --resume continues it to the same numbers.
+    An interrupt (Ctrl-C) saves the run; --resume continues it to the same numbers.
 
     Parameters
     ----------
@@ -33,79 +33,76 @@ def train(
     output
         New run folder.
     model
-        One of those that pgode models lists.
+        A model that pgode models lists.
     preset
-        default (what measured better), paper (the published model, as far as a setting can) or
-        molecules (default, at a seventh of the cost). If not given, molecules for data of atoms
-        and default for all other.
+        default (the most accurate in our measurements), paper (as close to the published model as
+        settings allow) or molecules (default at a seventh of the cost). If not given, molecules
+        for data of atoms, otherwise default.
     horizon
         Frames to forecast in training.
     epochs
         Passes over the training systems.
     seed
-        Fixes weights, order and draws.
+        Seed of the initial weights, the order of systems and all draws.
     threads
-        CPU threads; as many as torch chooses if not given.
+        CPU threads; chosen by torch if not given.
     config
         YAML file with the groups model, window and training.
     changes
-        A single setting, such as --set model.prototypes=3; can be given again.
+        A single setting, such as --set training.batch=8; can be repeated.
     resume
         Run folder to continue.
     """
     from rich.console import Console
 
     from pgode.data import files
-    from pgode.runs import run
+    from pgode.runs import training
     from pgode.runs.folder import source_of
     from pgode.runtime.errors import InputError
     from pgode.runtime.files import writable_folder
     from pgode.training.config import config_for, parse_changes, run_config
     from pgode.training.display import Live
 
-    console = Console()
-    if resume is not None:
-        others = (output, preset, horizon, epochs, seed, threads, config, *changes)
-        if any(other is not None for other in others) or model != "pgode":
-            raise InputError(
-                "--resume continues a run with the settings it has, and takes no others. Expected "
-                "only --resume RUN (and the data file if it moved). Start a new run to change them."
-            )
-        source = data or source_of(resume)
-        result = run.resume(resume, files.read(source), source=str(source), display=Live())
-        folder = resume
-    else:
-        if data is None or output is None:
-            raise InputError(
-                "a new run needs a data file and an output folder. Expected: pgode train DATA -o "
-                "RUN. To continue a run: pgode train --resume RUN."
-            )
-        given = parse_changes(list(changes))
-        for key, value in (
-            ("window.horizon", horizon),
-            ("training.epochs", epochs),
-            ("training.seed", seed),
-            ("training.threads", threads),
-        ):
-            if value is not None:
-                given[key] = value
-        chosen = run_config(model, preset or "default", config, given)
-        writable_folder(output / "config.json")
-        trajectories = files.read(data)
-        if preset is None:
-            chosen = config_for(trajectories, model, config, given)
-            if chosen.preset != "default":
-                console.print(f"The data is a molecule's: preset {chosen.preset}.", highlight=False)
-        result = run.train(trajectories, output, chosen, source=str(data), display=Live())
-        folder = output
-    if result is None:
-        console.print(
-            f"Stopped; the run is saved. Continue it: pgode train --resume {folder}",
-            highlight=False,
-            soft_wrap=True,
-        )
+    console = Console(highlight=False, soft_wrap=True)
+    try:
+        if resume is not None:
+            others = (output, preset, horizon, epochs, seed, threads, config, *changes)
+            if any(other is not None for other in others) or model != "pgode":
+                raise InputError(
+                    "--resume continues a run with its settings and takes no others. Expected "
+                    "only --resume RUN (and the data file if it has moved). Start a new run to "
+                    "change settings."
+                )
+            source = data or source_of(resume)
+            training.resume(resume, files.read(source), source=str(source), display=Live())
+            folder = resume
+        else:
+            if data is None or output is None:
+                raise InputError(
+                    "a new run needs a data file and an output folder. Expected: pgode train DATA "
+                    "-o RUN. To continue a run: pgode train --resume RUN."
+                )
+            options = {
+                "window.horizon": horizon,
+                "training.epochs": epochs,
+                "training.seed": seed,
+                "training.threads": threads,
+            }
+            given = parse_changes(list(changes))
+            given |= {key: value for key, value in options.items() if value is not None}
+            # Checked before the data, which may take long to read.
+            chosen = run_config(model, preset or "default", config, given)
+            writable_folder(output / "config.json")
+            trajectories = files.read(data)
+            if preset is None:
+                chosen = config_for(trajectories, model, config, given)
+                if chosen.preset != "default":
+                    console.print(f"The data describe a molecule: using preset {chosen.preset}.")
+            training.train(trajectories, output, chosen, source=str(data), display=Live())
+            folder = output
+    except training.TrainingStopped as stopped:
+        command = f"pgode train --resume {stopped.folder}"
+        console.print(f"Stopped; the run is saved. Continue it: {command}")
         return 130
-    console.print(
-        f"Trained {folder}. Next: pgode evaluate {folder}", highlight=False, soft_wrap=True
-    )
+    console.print(f"Trained {folder}. Next: pgode evaluate {folder}")
     return 0

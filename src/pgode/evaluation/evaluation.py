@@ -1,11 +1,15 @@
-"""`Evaluation`: all that is known of a model's forecasts on one data set.
+"""`Evaluation`: the scores of a model's forecasts on one data set.
 
 `pgode evaluate`, reports and the reproduced tables read this object; its JSON is what they write.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
+
+from pgode.runtime.errors import InputError
 
 Cells = Mapping[str, Mapping[int, Mapping[str, float | None]]]
 Curves = Mapping[str, Mapping[str, list[float | None]]]
@@ -69,8 +73,9 @@ class NoiseFloor:
 
     `mse` is the floor in scaled units; `rmsd` by split is that of the superposed deviation at each
     forecast frame, in data units. `model` and `last_value` are errors on the systems with replicas
-    alone; `share` is (last value - model) / (last value - floor) there, `share_low` and
-    `share_high` its 90 % range. They are None where only the floor was asked for.
+    alone; `share` of the achievable improvement is (last value - model) / (last value - floor)
+    there, `share_low` and `share_high` its 90 % range. They are None where only the floor was
+    asked for.
     """
 
     mse: ScoreTable
@@ -89,11 +94,28 @@ class NoiseFloor:
         tables = {name: _table(content.get(name)) for name in _FLOOR_TABLES}
         return cls(
             mse=ScoreTable.from_json(content["mse"]),
-            rmsd={split: list(values) for split, values in content["rmsd"].items()},
+            rmsd={
+                split: [float(value) for value in values]
+                for split, values in content["rmsd"].items()
+            },
             conditions=int(content["conditions"]),
             replicas=int(content["replicas"]),
             **tables,
         )
+
+    @classmethod
+    def read(cls, path: Path) -> "NoiseFloor | None":
+        """The floor that an evaluation with replicas wrote; None if there is no such file."""
+        if not path.exists():
+            return None
+        try:
+            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            raise InputError(
+                f"cannot read the noise floor {path}: {type(error).__name__}, {error}. Expected "
+                f"the file that pgode evaluate --replicas wrote. Make it again that way, or remove "
+                f"it."
+            ) from None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -127,11 +149,12 @@ class Training:
 class Evaluation:
     """Scores of a model and of the naive ones, by metric; see `pgode.evaluation.scores.METRICS`.
 
-    `naive` has the scores of the models that learn nothing, by name; `reference` is the one that
-    `skill` (1 - mse / its mse) is measured against. `curves` are mean squared errors at single
-    frames, by model, with the range between the 10 % and 90 % quantiles over systems of the
-    model's own in `curve_low` and `curve_high`. `energy_drift` is by split and then "forecast" or
-    "truth". Samples are 0 where no probabilistic score was asked for.
+    `naive` has the scores of the models without anything to learn, by name and metric; `reference`
+    is the baseline for `skill` (1 - mse / its mse). `curves` are mean squared errors at single
+    frames, by model; `curve_low` and `curve_high` are the 10 % and 90 % quantiles over systems of
+    the model's. `energy_drift` is by split and then "forecast" or "truth". `samples` is 0 where no
+    probabilistic score was asked for; `seconds` is the time of all forecasts of the model and
+    `evaluations` the number of right-hand sides that one of them takes.
     """
 
     model: str

@@ -1,7 +1,7 @@
-"""Forecasts of whole splits beside the truth: what every score is computed from."""
+"""Forecasts of a whole split and the truth: the input of every score."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -27,8 +27,8 @@ class Predictions:
     contexts: dict[str, np.ndarray]
     evaluations: int
     seconds: float
-    structure: Float[np.ndarray, "object axis"] | None = None
-    """Mean structure of the molecule, at each of its atoms; no axes where none is known."""
+    reference: Float[np.ndarray, "object axis"] | None = None
+    """Where each object of the data's reference is; no axes where the data have none."""
 
     @property
     def frames(self) -> int:
@@ -39,10 +39,14 @@ class Predictions:
         """Squared error of the mean forecast, NaN where the truth is not known."""
         return np.where(self.known, (self.mean - self.truth) ** 2, np.nan)
 
+    def with_draws(self, draws: Float[np.ndarray, "draw object frame feature"]) -> "Predictions":
+        """The same forecasts with other samples."""
+        return replace(self, draws=draws)
+
 
 @torch.no_grad()
 def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) -> Predictions:
-    """Forecast every system's first window, with `draws` from the model's own posterior."""
+    """Forecast every system's first window, with `draws` samples of the model's posterior."""
     model.eval()
     torch.manual_seed(seed)
     began = time.perf_counter()
@@ -66,5 +70,5 @@ def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) 
         contexts={n: np.concatenate([r.contexts[n].numpy() for r in results]) for n in names},
         evaluations=results[0].evaluations,
         seconds=seconds,
-        structure=np.concatenate([batch.structure.double().numpy() for batch in batches]),
+        reference=np.concatenate([batch.structure.double().numpy() for batch in batches]),
     )

@@ -1,4 +1,4 @@
-"""Forecasts that learn nothing: what every table must be read against."""
+"""Baselines without training, against which every table must be read."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -14,11 +14,11 @@ from pgode.nn.frames import last_observed
 
 
 class NaiveConfig(ModelConfig):
-    """There is nothing to set."""
+    """These models have no settings."""
 
 
-class LastValue(Forecaster):
-    """Every feature keeps its last observed value."""
+class Naive(Forecaster):
+    """A forecaster without parameters, given by `extrapolate`."""
 
     config_type = NaiveConfig
     trainable: ClassVar[bool] = False
@@ -26,32 +26,48 @@ class LastValue(Forecaster):
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
     ) -> Forecast:
-        """Repeat the last value at every time."""
-        value, _ = last_observed(batch)
-        mean = value.unsqueeze(1).expand(-1, times.shape[1], -1)
+        """The extrapolation; nothing is random, so all samples are the mean."""
+        mean = self.extrapolate(batch, times)
         return Forecast(mean, mean.expand(samples, *mean.shape))
 
+    def extrapolate(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"]
+    ) -> Float[Tensor, "objects outputs features"]:
+        """The features at `times`."""
+        raise TypeError(f"{type(self).__name__} does not define extrapolate")
 
-class MeanValue(LastValue):
-    """Every feature is what it was on average over the condition.
 
-    Where objects jitter about a place, as atoms do, no single frame is as good a guess.
+class LastValue(Naive):
+    """Every feature keeps its last observed value."""
+
+    def extrapolate(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"]
+    ) -> Float[Tensor, "objects outputs features"]:
+        """The last value at every time."""
+        value, _ = last_observed(batch)
+        return value.unsqueeze(1).expand(-1, times.shape[1], -1)
+
+
+class MeanValue(Naive):
+    """Every feature has its mean over the condition.
+
+    For objects that fluctuate about a fixed position, as atoms do, the mean is a better forecast
+    than any single frame.
     """
 
-    def forecast(
-        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
-    ) -> Forecast:
-        """Repeat the mean of the observed values at every time."""
+    def extrapolate(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"]
+    ) -> Float[Tensor, "objects outputs features"]:
+        """The mean of the observed values at every time."""
         seen = batch.observed.to(batch.states.dtype)
         value = (batch.states * seen).sum(1) / seen.sum(1).clamp(min=1)
-        mean = value.unsqueeze(1).expand(-1, times.shape[1], -1)
-        return Forecast(mean, mean.expand(samples, *mean.shape))
+        return value.unsqueeze(1).expand(-1, times.shape[1], -1)
 
 
-class ConstantVelocity(LastValue):
-    """Positions move on with the last velocity; everything else keeps its last value.
+class ConstantVelocity(Naive):
+    """Positions move with the last velocity; everything else keeps its last value.
 
-    Where the data name no velocities, a position moves on with the difference of its last two
+    If the data have no named velocities, a position moves with the slope between its last two
     observations.
     """
 
@@ -61,22 +77,22 @@ class ConstantVelocity(LastValue):
         gain, offset = normaliser.drift() if self.velocities else ([], [])
         self.gain, self.offset = torch.tensor(gain), torch.tensor(offset)
 
-    def forecast(
-        self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
-    ) -> Forecast:
-        """Extrapolate positions from the time each was last seen."""
+    def extrapolate(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"]
+    ) -> Float[Tensor, "objects outputs features"]:
+        """Move each position from the time of its last observation."""
         value, when = last_observed(batch)
         mean = value.unsqueeze(1).repeat(1, times.shape[1], 1)
         if self.velocities:
             rate = value[:, self.velocities] * self.gain.to(value) + self.offset.to(value)
         else:
-            rate = self._differences(batch)
-        ahead = times[batch.system].unsqueeze(2) - when[:, None, self.positions]
-        mean[:, :, self.positions] += rate.unsqueeze(1) * ahead
-        return Forecast(mean, mean.expand(samples, *mean.shape))
+            rate = self._slope(batch)
+        elapsed = times[batch.system].unsqueeze(2) - when[:, None, self.positions]
+        mean[:, :, self.positions] += rate.unsqueeze(1) * elapsed
+        return mean
 
-    def _differences(self, batch: Batch) -> Float[Tensor, "objects positions"]:
-        """Slope between the last two observations of each position; 0 where there are not two."""
+    def _slope(self, batch: Batch) -> Float[Tensor, "objects positions"]:
+        """Slope between the last two observations of each position; 0 if there are fewer."""
         last, last_time = last_observed(batch)
         times = batch.times[batch.system].unsqueeze(2)
         earlier = batch.observed & (times < last_time.unsqueeze(1))

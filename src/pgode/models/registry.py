@@ -26,8 +26,10 @@ MODELS: dict[str, ModelEntry] = {
     "pgode": ModelEntry(
         "pgode.models.pgode:PGODE", "prototypical graph ODE", "Luo et al., ICML 2024"
     ),
-    "lstm": _rival("lstm:LSTM", "recurrent, each object alone", "Hochreiter & Schmidhuber, 1997"),
-    "gru": _rival("gru:GRU", "recurrent, each object alone", "Cho et al., EMNLP 2014"),
+    "lstm": _rival(
+        "recurrent:LSTM", "recurrent, each object alone", "Hochreiter & Schmidhuber, 1997"
+    ),
+    "gru": _rival("recurrent:GRU", "recurrent, each object alone", "Cho et al., EMNLP 2014"),
     "node": _rival("node:NODE", "latent ODE, each object alone", "Chen et al., NeurIPS 2018"),
     "lg-ode": _rival("lgode:LGODE", "latent graph ODE", "Huang et al., NeurIPS 2020"),
     "mpnode": _rival(

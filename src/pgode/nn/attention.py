@@ -9,19 +9,19 @@ from pgode.batches.windows import Batch
 from pgode.nn.time_embedding import time_embedding
 
 TIME_SCALE = 0.1
-"""Times count frames; this brings a condition of ten or so to the size of the states."""
+"""Times count frames; this makes those of a condition of about ten comparable to the states."""
 
 
 class AttentionEncoder(nn.Module):
-    """L layers over the temporal graph, each object's own past kept apart from its neighbours.
+    """L layers over the temporal graph, with separate maps for an object's past and its neighbours.
 
-        x(j, d)  = silu(W [norm(h_j), d]) + TE(d)            d: how much later j was seen than i
+        x(j, d)  = silu(W [norm(h_j), d]) + TE(d)            d: time from i to j
         alpha_ij = softmax_j( W_q norm(h_i) . W_k^r x_j / sqrt(width) )
         h_i     <- h_i + silu( sum_j alpha_ij w_ij W_v^r x_j )
 
     r is the kind of the edge: "own" (another observation of the same object) or "other" (another
-    object at the same frame, so that d = 0). An observation is sent along one own edge only, to
-    the one before it, so x is a row per observation and all matrix products are too.
+    object at the same frame, so that d = 0). An observation has a single outgoing own edge, to the
+    observation before it, so x has one row per observation, and so have all matrix products.
     """
 
     def __init__(self, features: int, width: int, layers: int) -> None:
@@ -32,15 +32,15 @@ class AttentionEncoder(nn.Module):
 
     def forward(self, batch: Batch) -> Float[Tensor, "objects outputs"]:
         """One vector per object; zero for an object that was never observed."""
-        h, later = self.embed(observations(batch)), _later(batch)
+        h, elapsed = self.embed(observations(batch)), _elapsed(batch)
         for layer in self.layers:
-            h = layer(h, later, batch.history)
+            h = layer(h, elapsed, batch.history)
         pooled: Tensor = self.pool(h, batch)
         return pooled
 
 
 class AttentionLayer(nn.Module):
-    """One round of attention, with keys and values of their own for the two kinds of edges."""
+    """One round of attention, with separate keys and values for the two kinds of edges."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -54,30 +54,30 @@ class AttentionLayer(nn.Module):
     def forward(
         self,
         h: Float[Tensor, "nodes width"],
-        later: Float[Tensor, " nodes"],
+        elapsed: Float[Tensor, " nodes"],
         history: History,
     ) -> Float[Tensor, "nodes width"]:
-        """Each observation with what it heard."""
-        graph, known = history.graph, self.norm(h)
-        own = self.own(timed(self.timed, known, later))
-        other = self.other(timed(self.timed, known, torch.zeros_like(later)))
-        kind = history.temporal.unsqueeze(1)
-        sent = torch.where(kind, graph.at_senders(own), graph.at_senders(other))
+        """The observations after one round."""
+        graph, normalised = history.graph, self.norm(h)
+        own = self.own(timed(self.timed, normalised, elapsed))
+        other = self.other(timed(self.timed, normalised, torch.zeros_like(elapsed)))
+        is_own = history.temporal.unsqueeze(1)
+        sent = torch.where(is_own, graph.at_senders(own), graph.at_senders(other))
         key, value = sent.chunk(2, dim=1)
-        query = graph.at_receivers(self.query(known))
+        query = graph.at_receivers(self.query(normalised))
         score = (query * key).sum(1, keepdim=True) / self.width**0.5
         weight = graph.softmax(score) * graph.attributes[:, :1]
         return h + nn.functional.silu(graph.edge_sum(weight * value))
 
 
 class Pooling(nn.Module):
-    """One vector per object out of its observations, and its last observation beside it.
+    """One vector per object from its observations, with its last observation beside it.
 
         x_t = silu(W [h_t, t]) + TE(t)
         a   = tanh(W_a mean_t x_t)
         u   = mean_t sigmoid(a . x_t) x_t
 
-    A mean alone hides what a forecast starts from, the state at the end of the condition.
+    A mean alone would hide the state at the end of the condition, where a forecast starts.
     """
 
     def __init__(self, width: int) -> None:
@@ -93,8 +93,8 @@ class Pooling(nn.Module):
         owner = batch.history.node_object
         x = timed(self.timed, h, node_times(batch))
         asked = torch.tanh(self.ask(_mean(x, batch)))[owner]
-        share = torch.sigmoid((asked * x).sum(1, keepdim=True))
-        pooled = _mean(share * x, batch)
+        weight = torch.sigmoid((asked * x).sum(1, keepdim=True))
+        pooled = _mean(weight * x, batch)
         # Observations are numbered frame by frame, so an object's last one has its largest number.
         number = torch.arange(1, len(owner) + 1, device=owner.device)
         last = torch.zeros(batch.objects, dtype=number.dtype, device=owner.device)
@@ -104,14 +104,14 @@ class Pooling(nn.Module):
 
 
 def observations(batch: Batch) -> Float[Tensor, "nodes inputs"]:
-    """What is known at each observation: the values (0 where not seen), and which were seen."""
+    """Each observation: the values (0 where not observed), and which of them were observed."""
     known = batch.observed.to(batch.states.dtype)
     both = torch.cat([batch.states * known, known], dim=-1)
     return both[batch.history.node_object, batch.history.node_frame]
 
 
 def node_times(batch: Batch) -> Float[Tensor, " nodes"]:
-    """When each observation was made, in frames before the end of the condition (at most 0)."""
+    """Time of each observation in frames, counted from the end of the condition (at most 0)."""
     history = batch.history
     return batch.times[batch.system[history.node_object], history.node_frame]
 
@@ -119,13 +119,13 @@ def node_times(batch: Batch) -> Float[Tensor, " nodes"]:
 def timed(
     mix: nn.Linear, h: Float[Tensor, "nodes width"], times: Float[Tensor, " nodes"]
 ) -> Float[Tensor, "nodes width"]:
-    """silu(W [h, t]) + TE(t); inside W, time runs in the units of the ODEs."""
+    """silu(W [h, t]) + TE(t); inside W, time has the unit of the ODEs."""
     mixed = mix(torch.cat([h, TIME_SCALE * times.unsqueeze(1)], dim=1))
     return nn.functional.silu(mixed) + time_embedding(times, h.shape[1])
 
 
-def _later(batch: Batch) -> Float[Tensor, " nodes"]:
-    """How many frames after its object's previous observation each one was made; 0 for firsts."""
+def _elapsed(batch: Batch) -> Float[Tensor, " nodes"]:
+    """Frames since the previous observation of the same object; 0 for its first."""
     history, times = batch.history, node_times(batch)
     own = history.temporal
     sender, receiver = history.graph.senders.long()[own], history.graph.receivers[own]
@@ -133,7 +133,7 @@ def _later(batch: Batch) -> Float[Tensor, " nodes"]:
 
 
 def _mean(x: Float[Tensor, "nodes width"], batch: Batch) -> Float[Tensor, "objects width"]:
-    """The mean over each object's observations; 0 without any."""
+    """The mean over each object's observations; 0 if there are none."""
     owner = batch.history.node_object
     total = x.new_zeros(batch.objects, x.shape[1]).index_add(0, owner, x)
     return total / torch.bincount(owner, minlength=batch.objects).clamp(min=1).unsqueeze(1)

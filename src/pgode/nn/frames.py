@@ -1,7 +1,7 @@
-"""Whole frames for models that step from frame to frame: histories put on them, forecasts off them.
+"""Interpolation of histories to whole frames, and of forecasts from them to any time.
 
-Data may be observed at uneven times and with gaps, and forecasts may be asked for at any time.
-A model in continuous time needs none of this.
+Data may be observed at uneven times and with gaps, and forecasts may be requested at any time, but
+some models step from frame to frame. Models in continuous time need none of this.
 """
 
 import math
@@ -16,15 +16,15 @@ from pgode.batches.windows import Batch
 def whole_frames(batch: Batch, frames: int) -> Float[Tensor, "objects frames features"]:
     """The states at times -(frames - 1), ..., -1, 0, whatever the times of the observations.
 
-    Each feature is interpolated linearly between its own observations and held before the first
-    and after the last; a feature that was never seen is 0. On a regular history without gaps
-    the observations themselves come back.
+    Each feature is interpolated linearly between its own observations and constant before the
+    first and after the last; a feature that was never observed is 0. A regular history without
+    gaps is returned unchanged.
     """
     states, observed = batch.states, batch.observed
     _, condition, features = states.shape
     wanted = torch.arange(1 - frames, 1, device=states.device, dtype=states.dtype)
     wanted = wanted.expand(batch.systems, -1).contiguous()
-    # A time that float32 put a hair after its frame still counts as that frame.
+    # A time that rounding in float32 put just after its frame still counts as that frame.
     passed = torch.searchsorted(batch.times.contiguous(), wanted + 1e-4, right=True)
     place = passed[batch.system].unsqueeze(2).expand(-1, -1, features)
     number = torch.arange(condition, device=states.device).view(1, -1, 1)
@@ -45,13 +45,13 @@ def whole_frames(batch: Batch, frames: int) -> Float[Tensor, "objects frames fea
 def _at(
     batch: Batch, place: Int[Tensor, "objects frames features"]
 ) -> tuple[Float[Tensor, "objects frames features"], Float[Tensor, "objects frames features"]]:
-    """Values and times of the observations at places in the condition."""
+    """Values and times of the observations at given positions in the condition."""
     times = batch.times[batch.system].unsqueeze(2).expand(-1, -1, place.shape[2])
     return batch.states.gather(1, place), times.gather(1, place)
 
 
 def frames_until(times: Float[Tensor, "systems outputs"]) -> int:
-    """How many whole frames a rollout must have to reach every time."""
+    """Number of whole frames a rollout needs to reach every time."""
     return max(1, math.ceil(float(times.max()) - 1e-6))
 
 
@@ -60,7 +60,7 @@ def between_frames(
     times: Float[Tensor, "systems outputs"],
     batch: Batch,
 ) -> Float[Tensor, "objects outputs features"]:
-    """A rollout whose first entry is time 0, at any times within it, by straight lines."""
+    """Linear interpolation of a rollout, whose first entry is time 0, at any times within it."""
     when = times[batch.system]
     below = when.floor().long().clamp(min=0, max=rollout.shape[1] - 2)
     share = (when - below).unsqueeze(2)
@@ -71,7 +71,7 @@ def between_frames(
 def last_observed(
     batch: Batch,
 ) -> tuple[Float[Tensor, "objects features"], Float[Tensor, "objects features"]]:
-    """Each feature's last observed value, and its time (frames, at most 0); 0 if never seen."""
+    """Each feature's last observed value and its time (frames, at most 0); 0 if never observed."""
     frames = batch.states.shape[1]
     order = torch.arange(1, frames + 1, device=batch.states.device)
     place = (batch.observed * order[None, :, None]).amax(1)

@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from pgode.nn.feedforward import FeedForward
 
 NARROW = -6.0
-"""Logarithm of the variance a posterior starts from, untrained: a deviation of 0.05.
+"""Logarithm of an untrained posterior's variance: a standard deviation of 0.05.
 
-From a variance of 1, a network first has to learn not to drown in its own noise: after a short
-training some latent models are then no better than repeating the last value.
+With a variance of 1, a network first has to learn to suppress its own noise, and some latent models
+are no better than repeating the last value after a short training.
 """
 
 
@@ -28,7 +28,7 @@ class DiagonalNormal:
         return self.mean + torch.exp(0.5 * self.log_variance) * torch.randn_like(self.mean)
 
     def start(self, draw: bool) -> Float[Tensor, "objects width"]:
-        """Where training starts from: a draw, or the mean."""
+        """The state that training starts from: a draw, or the mean."""
         return self.sample() if draw else self.mean
 
     def divergence(self) -> Float[Tensor, " objects"]:
@@ -40,11 +40,13 @@ class DiagonalNormal:
 class Posterior(nn.Module):
     """q(z(0) | summary) = N(psi_m, psi_v), two feed-forward networks of one summary per object."""
 
-    def __init__(self, inputs: int, hidden: int, latent: int, start: float = NARROW) -> None:
+    def __init__(
+        self, inputs: int, hidden: int, latent: int, initial_log_variance: float = NARROW
+    ) -> None:
         super().__init__()
         self.mean = FeedForward(inputs, hidden, latent)
         self.log_variance = FeedForward(inputs, hidden, latent)
-        nn.init.constant_(self.log_variance.second.bias, start)
+        nn.init.constant_(self.log_variance.second.bias, initial_log_variance)
 
     def forward(self, summary: Float[Tensor, "objects inputs"]) -> DiagonalNormal:
         """The distribution of each object's initial state."""

@@ -1,8 +1,9 @@
-"""Positions and velocities as vectors of space, for models that turn with them.
+"""Positions and velocities as vectors in space, for models that are equivariant.
 
-A normaliser centres and scales velocities like any variable, so a rotation of the data is in
-scaled units a rotation about some other point than 0, and the velocities' zero is not 0. Here both
-are vectors again: rotating, reflecting or moving the data does the same to them.
+A normaliser centres and scales velocities like any variable. In scaled units, a rotation of the
+data is therefore a rotation about a point other than 0, and an object at rest does not have
+velocity 0. Here both are true vectors again: rotating, reflecting or shifting the data rotates,
+reflects or shifts them.
 """
 
 from dataclasses import dataclass
@@ -18,14 +19,14 @@ from pgode.nn.frames import whole_frames
 from pgode.runtime.errors import InputError
 
 STRIDE = 0.1
-"""Unit of velocity (share of the unit of length per frame) where the data name no velocities."""
+"""Unit of velocity, in units of length per frame, for data without named velocities."""
 
 
 @dataclass(frozen=True)
 class Motion:
-    """Objects over frames: vectors, and values that no rotation changes.
+    """Vectors of all objects over frames, and values that rotations leave unchanged.
 
-    The velocity's unit is such that dx/dframe = gain v (`Geometry.gain`), with v about as large
+    Velocities have a unit in which dx/dframe = gain v (`Geometry.gain`), with v about as large
     as x. `seen` is 1 between the first and the last observation of a position, else 0.
     """
 
@@ -35,31 +36,31 @@ class Motion:
     seen: Float[Tensor, "objects frames"]
 
     def recent(self, frames: int) -> "Motion":
-        """The last frames only."""
+        """The last `frames` frames."""
         parts = (self.position, self.velocity, self.value, self.seen)
         return Motion(*(part[:, -frames:] for part in parts))
 
     def followed_by(self, future: "Motion") -> "Motion":
-        """This motion with another one after its end."""
+        """This motion, continued by `future`."""
         ours = (self.position, self.velocity, self.value, self.seen)
         theirs = (future.position, future.velocity, future.value, future.seen)
         return Motion(*(torch.cat(both, dim=1) for both in zip(ours, theirs, strict=True)))
 
 
 class Geometry:
-    """Which features are vectors, and the way between their scaled values and vectors.
+    """Which features are vectors, with conversion from scaled features to vectors and back.
 
-    The numbers are kept as Python's own and become tensors of the batch's precision where they are
-    used: constants rounded to float32 would spoil the symmetry in float64.
+    Constants are Python floats and become tensors of the batch's precision where they are used:
+    rounded to float32 they would break the symmetry in float64.
     """
 
     def __init__(self, normaliser: Normaliser, model: str) -> None:
         if not normaliser.positions:
             raise InputError(
-                f"{model} needs positions, but the data have the features "
-                f"{', '.join(normaliser.features)}, none with the role position. Expected at "
-                f'least one. Give positions the role "position" when building the data, or train '
-                f"a model that needs none."
+                f"{model} needs positions, but none of the features of the data "
+                f"({', '.join(normaliser.features)}) has the role position. Expected at least "
+                f'one. Give positions the role "position" when building the data, or train a '
+                f"model that does not need them."
             )
         self.positions, self.velocities = normaliser.positions, normaliser.velocities
         named = {*self.positions, *self.velocities}
@@ -67,7 +68,7 @@ class Geometry:
         order = [*self.positions, *self.velocities, *self.values]
         self._place = sorted(range(len(order)), key=order.__getitem__)
         self.dims = len(self.positions)
-        # One unit for all directions, even where the data call them different variables.
+        # One unit for all directions, even if they are different variables in the data.
         length = max(normaliser.scale[q] for q in self.positions)
         speed = max((normaliser.scale[v] for v in self.velocities), default=0.0)
         self.gain = normaliser.frame * speed / length if self.velocities else STRIDE
@@ -78,9 +79,10 @@ class Geometry:
     def observe(self, batch: Batch, frames: int) -> Motion:
         """The history at times -(frames - 1), ..., -1, 0.
 
-        Outside its observations a position moves with its velocity. A velocity that is not named,
-        or was never seen, is the slope of the position. An object that was never seen is at the
-        mean of those of its system that were: any fixed place would not move with the data.
+        Before its first and after its last observation a position moves with its velocity. A
+        velocity that is not named, or was never observed, is the slope of the position. An object
+        that was never observed is put at the mean position of the others of its system: a fixed
+        place would not shift with the data.
         """
         states = whole_frames(batch, frames)
         ever = batch.observed.any(1)
@@ -94,13 +96,13 @@ class Geometry:
             named = scaled * states.new_tensor(self._speed) + states.new_tensor(self._still)
             velocity = torch.where(ever[:, None, self.velocities], named, velocity)
         position = position + self.gain * velocity * outside
-        there = ever[:, None, self.positions]
-        position = torch.where(there, position, _system_mean(position, there, batch))
-        seen = ((outside.abs() < 1e-3) & there).all(-1).to(states.dtype)
+        known = ever[:, None, self.positions]
+        position = torch.where(known, position, _system_mean(position, known, batch))
+        seen = ((outside.abs() < 1e-3) & known).all(-1).to(states.dtype)
         return Motion(position, velocity, states[..., self.values], seen)
 
     def features(self, motion: Motion) -> Float[Tensor, "objects frames features"]:
-        """Vectors and values as the scaled features of the data, in their order."""
+        """The scaled features of the data, in their order."""
         new = motion.position.new_tensor
         parts = [motion.position / new(self._length)]
         if self.velocities:
@@ -109,7 +111,7 @@ class Geometry:
 
 
 def _nearest_observed(batch: Batch, frames: int) -> Float[Tensor, "objects frames features"]:
-    """Each frame's time, moved into the span of a feature's observations; 0 if it has none."""
+    """Each frame's time, clamped to the span of a feature's observations; 0 if it has none."""
     when = batch.times[batch.system].unsqueeze(2).expand_as(batch.states)
     ever = batch.observed.any(1)
     first = torch.where(batch.observed, when, torch.inf).amin(1)
@@ -122,9 +124,10 @@ def _nearest_observed(batch: Batch, frames: int) -> Float[Tensor, "objects frame
 def _slope(
     position: Float[Tensor, "objects frames dims"], inside: Float[Tensor, "objects frames dims"]
 ) -> Float[Tensor, "objects frames dims"]:
-    """Change per frame since the frame before, over the part of it that lies between observations.
+    """Change per frame since the previous frame, over the part that lies between observations.
 
-    Where no part does, the slope before it holds, or else the one after it; 0 if there is none.
+    Where no part does, the slope of the frames before is kept, or else that of those after; 0 if
+    there is none.
     """
     share = inside.diff(dim=1)
     steps = share.shape[1]
@@ -141,17 +144,17 @@ def _slope(
 
 def _system_mean(
     position: Float[Tensor, "objects frames dims"],
-    there: Bool[Tensor, "objects 1 dims"],
+    known: Bool[Tensor, "objects 1 dims"],
     batch: Batch,
 ) -> Float[Tensor, "objects frames dims"]:
-    """The mean over the objects of each system that are there, for each of its objects."""
-    weight = there.to(position.dtype)
+    """The mean over the objects of known position, for every object of their system."""
+    weight = known.to(position.dtype)
     total = system_sum(position * weight, batch)
     return total / system_sum(weight, batch).clamp(min=1)
 
 
 def system_sum(x: Float[Tensor, "objects ..."], batch: Batch) -> Float[Tensor, "objects ..."]:
-    """The sum over the objects of each object's system."""
+    """The sum over all objects of a system, for each of its objects."""
     total = x.new_zeros(batch.systems, *x.shape[1:]).index_add(0, batch.system, x)
     return total[batch.system]
 
@@ -162,14 +165,14 @@ def pair_share(batch: Batch) -> Float[Tensor, "objects 1"]:
     return 1 / (count - 1).clamp(min=1)
 
 
-def apart(
-    vectors: Float[Tensor, "objects rows columns"], graph: Graph
-) -> Float[Tensor, "edges rows columns"]:
+def edge_displacement(
+    vectors: Float[Tensor, "objects ..."], graph: Graph
+) -> Float[Tensor, "edges ..."]:
     """The receiver's vectors minus the sender's, for every edge."""
     flat = vectors.flatten(1)
     return (graph.at_receivers(flat) - graph.at_senders(flat)).view(-1, *vectors.shape[1:])
 
 
 def norm(x: Float[Tensor, "*batch dims"]) -> Float[Tensor, "*batch"]:
-    """Lengths of vectors, with a gradient at 0 too."""
+    """Lengths of vectors, differentiable at 0 too."""
     return (x.square().sum(-1) + 1e-12).sqrt()

@@ -1,4 +1,4 @@
-"""Solve a batch's differential equation at the times its systems are to be forecast."""
+"""Integration of a batch from the end of its condition to the requested times."""
 
 import torch
 from jaxtyping import Float
@@ -15,7 +15,7 @@ def integrate(
     times: Float[Tensor, "systems outputs"],
     solver: SolverConfig,
 ) -> Solution:
-    """Every object from the end of the condition (time 0) to its system's `times`, in frames."""
+    """Solve from the end of the condition (time 0) to each system's `times`, counted in frames."""
     when = (times * solver.frame_time)[batch.system]
     start = torch.zeros_like(when[:, 0])
     return solve(derivative, initial, start, when, solver, batch.numbers[batch.system])

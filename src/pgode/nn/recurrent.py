@@ -14,9 +14,9 @@ Kind = Literal["gru", "lstm"]
 class RecurrentEncoder(nn.Module):
     """A GRU or LSTM over an object's condition frames; the state after the last one is its summary.
 
-    What goes in at each frame: the values (0 where not observed), whether each was observed, and
-    the time until the next frame, so that gaps and uneven times are seen and not guessed away.
-    `backwards` reads from the last frame to the first, as latent ODEs do.
+    The inputs of each frame are the values (0 where not observed), whether each was observed, and
+    the time until the next frame, so that gaps and uneven times are inputs too. `backwards` reads
+    from the last frame to the first, as latent ODEs do.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class RecurrentEncoder(nn.Module):
     def summary_and_state(
         self, batch: Batch
     ) -> tuple[Float[Tensor, "objects width"], Tensor | tuple[Tensor, Tensor]]:
-        """The same, with the state of all layers, from which a decoder of this kind can go on."""
+        """The same, with the state of all layers, from which a decoder can continue."""
         known = batch.observed.to(batch.states.dtype)
         gaps = nn.functional.pad(batch.times.diff(dim=1), (0, 1))[batch.system].unsqueeze(2)
         inputs = torch.cat([batch.states * known, known, gaps], dim=-1)

@@ -1,106 +1,96 @@
-"""How strong a system's interactions are: measured on its history, not guessed from it."""
+"""Strength of a system's interactions, estimated from its history by least squares."""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from pgode.batches.graph import Graph
 from pgode.batches.windows import Batch
+from pgode.nn.checkpointing import checkpointed
 from pgode.nn.feedforward import FeedForward
-from pgode.nn.geometry import Motion, apart, pair_share, system_sum
+from pgode.nn.geometry import Motion, edge_displacement, pair_share, system_sum
+from pgode.nn.initialisation import scaled
 
-ACCELERATION = 10.0
-"""Changes of velocity per frame are small beside velocities; this brings them to one size."""
+ACCELERATION_SCALE = 10.0
+"""Changes of velocity per frame are small compared with velocities; this makes them comparable."""
 
-WAVES = (1.0, 2.0, 4.0, 8.0)
-"""Frequencies, per factor of e, at which a strength is shown to the networks."""
+FREQUENCIES = (1.0, 2.0, 4.0, 8.0)
+"""Of the waves that encode a strength, per factor of e in strength."""
 
-STEADY = 0.01
-"""Keeps the strength of what hardly any pull was seen of near 0."""
+REGULARISER = 0.01
+"""Regularises the ratio where forces are weak."""
 
-START = 0.01
-"""How far from 1 the pull's own network starts."""
+INITIAL_SCALE = 0.01
+"""The last layer of the pull's network starts this much smaller, so that phi is close to 1."""
 
 
 class Strength(nn.Module):
-    """How much of a learned pull between neighbours was seen in the changes of velocity.
+    """How strongly the changes of velocity follow a learned pull between neighbours.
 
         s_i = sum_t dv_i(t) . p_i(t) / sum_t |p_i(t)|^2,   p_i = 1/(N - 1) sum_j (x_i - x_j) phi_ij
 
     with phi_ij = 1 + a network of the distance and the edge's attributes: the least-squares factor
-    between p and what moved the objects, for each object and, with sums over objects too, for each
-    system. A network can hardly divide, so a context that has to tell strong forces from weak ones
-    is helped most by being given the quotient. It does not change when the system is rotated.
+    between p and the observed changes of velocity, for each object and, with sums over objects in
+    numerator and denominator, for each system. Networks approximate division poorly, so an encoder
+    that has to tell strong forces from weak ones gains most from the quotient itself. Rotations of
+    the system do not change it.
     """
 
     def __init__(self, width: int, attributes: int) -> None:
         super().__init__()
         self.pull_network = FeedForward(1 + attributes, width, 1)
-        with torch.no_grad():
-            self.pull_network.second.weight.mul_(START)
-            self.pull_network.second.bias.mul_(START)
+        scaled(self.pull_network.second, INITIAL_SCALE)
 
     @property
     def outputs(self) -> int:
-        """Length of what `forward` gives for an object, and of what it gives for its system."""
-        return 2 * len(WAVES)
+        """Length of the encoded strength of an object, and of that of a system."""
+        return 2 * len(FREQUENCIES)
 
     def forward(
         self, motion: Motion, batch: Batch
     ) -> tuple[Float[Tensor, "objects outputs"], Float[Tensor, "objects outputs"]]:
-        """Waves of the strength of each object, and of its system."""
-        own, system = self.measured(motion, batch)
+        """The strengths of each object and of its system, encoded as waves."""
+        own, system = self.estimate(motion, batch)
         return _waves(own), _waves(system)
 
-    def measured(
+    def estimate(
         self, motion: Motion, batch: Batch
     ) -> tuple[Float[Tensor, "objects 1"], Float[Tensor, "objects 1"]]:
         """s of each object, and of its system."""
         pull = self.pull(motion.position, batch.graph) * pair_share(batch).unsqueeze(2)
-        change = ACCELERATION * motion.velocity.diff(dim=1)
-        # Both as seen between two frames; where a frame is made up, neither counts.
+        change = ACCELERATION_SCALE * motion.velocity.diff(dim=1)
+        # Both lie between two frames; an extrapolated frame makes neither count.
         seen = (motion.seen[:, 1:] * motion.seen[:, :-1]).unsqueeze(2)
         pull = seen * (pull[:, 1:] + pull[:, :-1]) / 2
         own = torch.stack([(change * pull).sum((1, 2)), pull.square().sum((1, 2))], dim=1)
         parts = (own, system_sum(own, batch))
-        ours, whole = (sums[:, :1] / (sums[:, 1:] + STEADY) for sums in parts)
-        return ours, whole
+        of_object, of_system = (sums[:, :1] / (sums[:, 1:] + REGULARISER) for sums in parts)
+        return of_object, of_system
 
     def pull(
         self, position: Float[Tensor, "objects frames dims"], graph: Graph
     ) -> Float[Tensor, "objects frames dims"]:
         """sum_j (x_i - x_j) phi(|x_i - x_j|^2, e_ij) at each frame; phi starts near 1.
 
-        One frame at a time, and nothing per edge is kept until the backward pass: it is measured
-        once per step, so doing it again costs little, while all frames of a molecule's edges
-        would be most of the memory of training.
+        Frame by frame, and nothing per edge is kept for the backward pass. It is evaluated once
+        per training step, so computing it again costs little, while the edges of a molecule at
+        all frames would take most of the memory.
         """
         frames = torch.split(position, 1, dim=1)
-        return torch.cat([self._kept_short(x, graph) for x in frames], dim=1)
-
-    def _kept_short(
-        self, position: Float[Tensor, "objects 1 dims"], graph: Graph
-    ) -> Float[Tensor, "objects 1 dims"]:
-        if not torch.is_grad_enabled():
-            return self._pull(position, graph)
-        found: Tensor = checkpoint(
-            self._pull, position, graph, use_reentrant=False, preserve_rng_state=False
-        )
-        return found
+        return torch.cat([checkpointed(self._pull, x, graph) for x in frames], dim=1)
 
     def _pull(
         self, position: Float[Tensor, "objects 1 dims"], graph: Graph
     ) -> Float[Tensor, "objects 1 dims"]:
-        between = apart(position, graph)
-        square = between.square().sum(-1, keepdim=True)
-        pulls = between * (
+        displacement = edge_displacement(position, graph)
+        square = displacement.square().sum(-1, keepdim=True)
+        pulls = displacement * (
             1 + self.pull_network(torch.cat([square, graph.attributes.unsqueeze(1)], dim=-1))
         )
         return graph.edge_sum(pulls.flatten(1)).view_as(position)
 
 
 def _waves(strength: Float[Tensor, "objects 1"]) -> Float[Tensor, "objects outputs"]:
-    """Asinh is a logarithm with a sign; waves of it show differences of a few per cent."""
-    phase = torch.asinh(10 * strength) * strength.new_tensor(WAVES)
+    """Sine and cosine of asinh, a signed logarithm: they resolve differences of a few per cent."""
+    phase = torch.asinh(10 * strength) * strength.new_tensor(FREQUENCIES)
     return torch.cat([phase.sin(), phase.cos()], dim=1)

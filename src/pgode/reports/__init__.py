@@ -1,6 +1,7 @@
-"""What a training run reached, as one HTML file and as a table in the terminal."""
+"""The results of a training run as one HTML file and as a table in the terminal."""
 
-from pgode.reports.run.data import Example, ReportData
+from pgode.reports.base.example import Example
+from pgode.reports.run.data import ReportData
 from pgode.reports.run.page import render, write_report
 from pgode.reports.terminal import error_table
 

@@ -1,47 +1,29 @@
 """The table of errors in a terminal."""
 
-from typing import Any
-
 import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pgode.reports.base.numbers import in_units, significant
-from pgode.reports.run.comparison import Comparison, compare, model_name
+from pgode.evaluation.evaluation import Evaluation
+from pgode.reports.base.comparison import Comparison, compare
+from pgode.reports.base.names import NOISE_FLOOR, model_name
+from pgode.reports.base.numbers import finite, in_units, significant
 
-FLOOR = "noise floor"
-GAINED_KEYS = ("gained", "gained_low", "gained_high")
-GAINED = "gained of what can be"
 SHARE_LABEL = "share of the achievable improvement"
-"""(last value - ours) / (last value - noise floor), on the systems with replicas."""
+"""(last value - model) / (last value - noise floor), on the systems with replicas."""
 
 
-def error_table(evaluation: dict[str, Any]) -> Table:
+def error_table(evaluation: Evaluation) -> Table:
     """The table `pgode evaluate` prints: errors by split, model, horizon and variable.
 
-    The lowest error of a column is bold. The skill line is 1 - error / error of the naive model
-    that is the reference: 1 is perfect, 0 no better, below 0 worse.
+    The lowest error of a column is bold. The skill is 1 - error / error of the reference, a naive
+    model: 1 is perfect, 0 no better than the reference, below 0 worse.
     """
     comparison = compare(evaluation)
     scale = 10.0**comparison.exponent
     best, ratio = comparison.best, comparison.skill_ratio
-    reference = model_name(comparison.reference)
-    skill_words = "" if ratio is None else f"; skill: 1 - error / that of {reference}"
-    table = Table(
-        title=f"Mean squared error of scaled values{in_units(comparison.exponent)}",
-        title_justify="left",
-        caption=f"bold: lowest{skill_words}{_floor_words(evaluation)}",
-        caption_justify="left",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),  # narrow: three horizons of two variables fit in 80 columns
-        pad_edge=False,
-    )
-    table.add_column("")
-    table.add_column("", no_wrap=True)
-    for horizon in comparison.horizons:
-        for variable in comparison.variables:
-            table.add_column(Text(f"{horizon}\n{variable}", justify="right"), justify="right")
+    table = _empty_table(evaluation, comparison)
     for s, split in enumerate(comparison.splits):
         for m, model in enumerate(comparison.models):
             errors = comparison.errors[m, s].ravel() / scale
@@ -52,9 +34,9 @@ def error_table(evaluation: dict[str, Any]) -> Table:
             name = Text(model_name(model), style="bold" if m == 0 else "")
             last = ratio is None and m == len(comparison.models) - 1
             table.add_row(Text(split if m == 0 else ""), name, *cells, end_section=last)
-        for words, values in floor_rows(evaluation, split, comparison):
+        for label, values in floor_rows(evaluation, split, comparison):
             shown = [Text(value, style="dim") for value in values]
-            table.add_row(Text(""), Text(words, style="dim"), *shown)
+            table.add_row(Text(""), Text(label, style="dim"), *shown)
         if ratio is not None:
             skill = [
                 Text(_skill(value), style="bold red" if value < 0 else "dim")
@@ -65,55 +47,70 @@ def error_table(evaluation: dict[str, Any]) -> Table:
 
 
 def floor_rows(
-    evaluation: dict[str, Any], split: str, comparison: Comparison
+    evaluation: Evaluation, split: str, comparison: Comparison
 ) -> list[tuple[str, list[str]]]:
-    """The noise floor of a split, and the share of the way from "last value" to it.
+    """The noise floor of a split and the model's share of the achievable improvement.
 
-    That share is of the systems with replicas alone, so it need not follow from the other rows;
-    its 90 % range, over draws of these systems, stands in brackets.
+    The share is that of the systems with replicas, so it does not follow from the other rows; its
+    90 % range over resampled systems is in brackets.
     """
-    floor = (evaluation.get("noise_floor") or {}).get("mse", {}).get(split)
-    if floor is None:
+    floor = evaluation.noise_floor
+    if floor is None or split not in floor.mse.splits:
         return []
-    lowest = np.array(
-        [[floor[str(h)][name] for name in comparison.variables] for h in comparison.horizons],
-        dtype=float,
-    )
-    rows = [(FLOOR, [significant(x) for x in lowest.ravel() / 10.0**comparison.exponent])]
-    shares = [evaluation["noise_floor"].get(kind, {}).get(split) for kind in GAINED_KEYS]
-    if shares[0] is not None:
+    columns = [(h, name) for h in comparison.horizons for name in comparison.variables]
+    lowest = np.array([finite(floor.mse.at(split, *column)) for column in columns])
+    rows = [(NOISE_FLOOR, [significant(x) for x in lowest / 10.0**comparison.exponent])]
+    if floor.share is not None and split in floor.share.splits:
+        tables = (floor.share, floor.share_low, floor.share_high)
         cells = [
-            percent(*(None if each is None else each[str(h)][name] for each in shares))
-            for h in comparison.horizons
-            for name in comparison.variables
+            percent_range(*(None if each is None else each.at(split, *column) for each in tables))
+            for column in columns
         ]
-        rows.append((GAINED, cells))
+        # On two lines, since the table should fit in 80 columns.
+        rows.append((SHARE_LABEL.replace(" improvement", "\nimprovement"), cells))
     return rows
 
 
-def _floor_words(evaluation: dict[str, Any]) -> str:
-    floor = evaluation.get("noise_floor") or {}
-    if "conditions" not in floor:
-        return ""
-    return (
-        "\ngained: (last value - ours) / (last value - noise floor)\n"
-        f"on the {floor['conditions']} systems with replicas alone, with its 90 % range"
-    )
-
-
-def percent(share: float | None, low: float | None, high: float | None) -> str:
-    """A share with its range, if it has one; how far below none it is does not matter."""
+def percent_range(share: float | None, low: float | None, high: float | None) -> str:
+    """A share with its range, if it has one. Below -100 % the exact value does not matter."""
     if share is None:
         return "-"
     if share < -1:
         return "< -100 %"
-    around = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"
-    return f"{100 * share:.0f}{around} %"
+    limits = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"
+    return f"{100 * share:.0f}{limits} %"
 
 
-percent_range = percent
+def _empty_table(evaluation: Evaluation, comparison: Comparison) -> Table:
+    reference = model_name(comparison.reference)
+    skill = "" if comparison.skill_ratio is None else f"; skill: 1 - error / that of {reference}"
+    table = Table(
+        title=f"Mean squared error of scaled values{in_units(comparison.exponent)}",
+        title_justify="left",
+        caption=f"bold: lowest{skill}{_floor_caption(evaluation)}",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),  # narrow: three horizons of two variables fit in 80 columns
+        pad_edge=False,
+    )
+    table.add_column("")
+    table.add_column("", no_wrap=True)
+    for horizon in comparison.horizons:
+        for variable in comparison.variables:
+            table.add_column(Text(f"{horizon}\n{variable}", justify="right"), justify="right")
+    return table
+
+
+def _floor_caption(evaluation: Evaluation) -> str:
+    floor = evaluation.noise_floor
+    if floor is None or floor.share is None:
+        return ""
+    return (
+        "\nshare: (last value - model) / (last value - noise floor)\n"
+        f"on the {floor.conditions} systems with replicas only, with its 90 % range"
+    )
 
 
 def _skill(value: float) -> str:
-    """Four decimals tell skills near 1 apart; a very negative one needs none."""
+    """Four decimals distinguish skills near 1; a very negative one needs none."""
     return f"{value:.4f}" if -10 < value <= 1 else significant(value)

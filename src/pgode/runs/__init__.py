@@ -1,1 +1,1 @@
-"""A run folder and what is done with it: train, resume, forecast, evaluate, report."""
+"""Run folders: train, resume, forecast, evaluate, report."""

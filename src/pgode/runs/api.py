@@ -1,13 +1,12 @@
-"""The few calls that do everything from Python: train, resume, open a run."""
+"""The Python interface to runs: train, resume, open."""
 
 from pathlib import Path
 from typing import Any
 
 from pgode.data import files
 from pgode.data.trajectories import Trajectories
+from pgode.runs import training
 from pgode.runs.run import Run
-from pgode.runs.run import resume as resume_run
-from pgode.runs.run import train as train_run
 from pgode.training.config import config_for, run_config
 from pgode.training.display import Display
 
@@ -24,13 +23,13 @@ def train(
     settings: dict[str, Any] | None = None,
     display: Display | None = None,
 ) -> Run:
-    """Train a model on data (or a file of it) into a new run folder, and open it.
+    """Train a model on data (or a data file) in a new run folder, and open the run.
 
-    Without a preset it is `molecules` for data of atoms, else `default`. `settings` are single
-    changes by their full name: {"model.prototypes": 3}. An interrupt saves the run and raises
-    KeyboardInterrupt; `resume` goes on from there.
+    The default preset is `molecules` for data of atoms, otherwise `default`. `settings` are single
+    changes by their full name: {"training.batch": 8}. An interrupt saves the run and raises
+    `TrainingStopped`, a KeyboardInterrupt; `resume` continues from there.
     """
-    given, source = _data(data)
+    trajectories, source = _read(data)
     changes = dict(settings or {})
     if horizon is not None:
         changes["window.horizon"] = horizon
@@ -38,18 +37,18 @@ def train(
         changes["training.epochs"] = epochs
     file = None if config is None else Path(config)
     if preset is None:
-        chosen = config_for(given, model, file, changes)
+        chosen = config_for(trajectories, model, file, changes)
     else:
         chosen = run_config(model, preset, file, changes)
-    return _finished(train_run(given, folder, chosen, source=source, display=display))
+    return training.train(trajectories, folder, chosen, source=source, display=display)
 
 
 def resume(
     folder: Path | str, data: Trajectories | Path | str, *, display: Display | None = None
 ) -> Run:
-    """Continue a run that was stopped; it ends with the same numbers as if it had not been."""
-    given, source = _data(data)
-    return _finished(resume_run(folder, given, source=source, display=display))
+    """Continue a run that was stopped, to the same numbers as without the interruption."""
+    trajectories, source = _read(data)
+    return training.resume(folder, trajectories, source=source, display=display)
 
 
 def open_run(folder: Path | str) -> Run:
@@ -57,13 +56,7 @@ def open_run(folder: Path | str) -> Run:
     return Run.open(folder)
 
 
-def _data(data: Trajectories | Path | str) -> tuple[Trajectories, str]:
+def _read(data: Trajectories | Path | str) -> tuple[Trajectories, str]:
     if isinstance(data, Trajectories):
         return data, ""
     return files.read(Path(data)), str(data)
-
-
-def _finished(run: Run | None) -> Run:
-    if run is None:
-        raise KeyboardInterrupt("training was interrupted; its state is saved")
-    return run

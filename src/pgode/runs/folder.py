@@ -1,23 +1,30 @@
-"""What is in a run folder, and how to find and read it. `pgode.runs.run` gives it a meaning."""
+"""The files of a run folder: where they are, and how they are read and written."""
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pgode.data.trajectories import Trajectories
+from pgode.batches.normaliser import Normaliser
+from pgode.evaluation.evaluation import NoiseFloor
+from pgode.evaluation.uncertainty.calibration import Calibration
+from pgode.evaluation.uncertainty.joint_residuals import RESIDUALS_FILE, JointResiduals
+from pgode.runs.data_record import DataRecord
 from pgode.runtime.errors import InputError
+from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
 from pgode.training.metrics import read_metrics
 
 PRETRAINED = Path(__file__).parent / "pretrained"
+NOISE_FLOOR_FILE = "noise_floor.json"
 
 Content = TypeVar("Content")
 
 
 def find_run(folder: Path | str) -> Path:
-    """The run folder that a path or the name of a shipped model means."""
+    """The run folder at a path, or that of the shipped model with this name."""
     path = Path(folder)
     if (path / "config.json").is_file():
         return path
@@ -31,12 +38,17 @@ def find_run(folder: Path | str) -> Path:
     )
 
 
+def is_shipped(path: Path) -> bool:
+    """Whether a run folder belongs to the package, so that nothing may be written into it."""
+    return path.parent == PRETRAINED
+
+
 def source_of(folder: Path | str) -> Path:
-    """The data file a run was trained on, if it is still where it was."""
+    """The data file a run was trained on, if it is still at its place."""
     path = find_run(folder)
-    source = read_data(path)["source"]
+    source = read_data(path).source
     if not source or not Path(source).exists():
-        where = f"from {source}, which is not there now" if source else "on data without a file"
+        where = f"from {source}, which no longer exists" if source else "on data without a file"
         raise InputError(
             f"the run {folder} was trained {where}. Expected a data file. Name one: --data FILE, "
             f"or pgode train FILE --resume {folder}."
@@ -44,31 +56,17 @@ def source_of(folder: Path | str) -> Path:
     return Path(source)
 
 
-def describe(data: Trajectories, source: str) -> dict[str, Any]:
-    """What a run remembers of its data."""
-    attributes = data.dataset.attrs
-    return {
-        "source": source,
-        "hash": data.hash,
-        "generator": attributes["generator"],
-        "generator_settings": attributes["generator_settings"],
-        "systems": {name: int((data.split == name).sum()) for name in sorted(set(data.split))},
-        "objects": data.objects,
-        "frames": data.frames,
-    }
-
-
 def summary(folder: Path | str) -> dict[str, str]:
-    """What `pgode info` says about a run."""
+    """The rows that `pgode info` shows of a run."""
     path = find_run(folder)
     config, data = read_config(path), read_data(path)
     rows = {
         "run": str(path.resolve()),
         "model": f"{config.name} (preset {config.preset})",
         "condition, horizon": f"{config.window.condition}, {config.window.horizon} frames",
-        "data": f"{data['source'] or data['generator'] or 'arrays'}, hash {data['hash'][:12]}",
-        "systems": ", ".join(f"{count} {name}" for name, count in data["systems"].items()),
-        "objects": str(data["objects"]),
+        "data": f"{data.source or data.generator or 'arrays'}, hash {data.hash[:12]}",
+        "systems": ", ".join(f"{count} {name}" for name, count in data.systems.items()),
+        "objects": str(data.objects),
     }
     epochs = read_metrics(path)
     if epochs:
@@ -82,35 +80,67 @@ def summary(folder: Path | str) -> dict[str, str]:
 
 def read_config(path: Path) -> RunConfig:
     """The settings of a run."""
-    return read_part(path, "config.json", lambda content: validated(RunConfig, content, ""))
+    return _read(path, "config.json", lambda content: validated(RunConfig, content, ""))
 
 
-def read_data(path: Path) -> dict[str, Any]:
-    """What a run remembers of its data, see `describe`."""
-    keys = ("source", "hash", "generator", "systems", "objects")
-    return read_part(
-        path, "data.json", lambda content: {**content, **{k: content[k] for k in keys}}
+def read_normaliser(path: Path) -> Normaliser:
+    """The scales of the data a run was trained on."""
+    return _read(path, "normaliser.json", Normaliser.from_json)
+
+
+def read_data(path: Path) -> DataRecord:
+    """What a run remembers of its data."""
+    return _read(path, "data.json", DataRecord.from_json)
+
+
+def read_calibration(path: Path) -> Calibration | None:
+    """The calibration of a run with its joint residuals; None if the run has none."""
+    if not (path / "calibration.json").exists():
+        return None
+    calibration = _read(path, "calibration.json", Calibration.from_json)
+    return replace(calibration, joint=JointResiduals.read(path))
+
+
+def write_calibration(path: Path, calibration: Calibration) -> None:
+    """Write a calibration, and remove joint residuals of an earlier one."""
+    if calibration.joint is None:
+        (path / RESIDUALS_FILE).unlink(missing_ok=True)
+    else:
+        calibration.joint.write(path)
+    write_json(path / "calibration.json", calibration.to_json())
+
+
+def read_noise_floor(path: Path) -> NoiseFloor | None:
+    """The noise floor of the last evaluation with replicas; None if there was none."""
+    return NoiseFloor.read(path / NOISE_FLOOR_FILE)
+
+
+def write_noise_floor(path: Path, floor: NoiseFloor) -> None:
+    """Keep a noise floor in a run folder, for its report."""
+    write_json(path / NOISE_FLOOR_FILE, floor.to_json())
+
+
+def weights_file(path: Path) -> Path:
+    """The weights to forecast with: those with the lowest validation error.
+
+    A run that is shared without its checkpoints has them as `model.safetensors`.
+    """
+    for name in ("model", "checkpoints/best", "checkpoints/last"):
+        if (weights := path / f"{name}.safetensors").exists():
+            return weights
+    raise InputError(
+        f"{path} has no trained weights yet. Expected checkpoints/best.safetensors, which the "
+        f"first epoch writes. Continue the run with pgode train --resume {path}."
     )
 
 
-def read_part(path: Path, name: str, parsed: Callable[[dict[str, Any]], Content]) -> Content:
-    """A file of a run folder, as what it means."""
+def _read(path: Path, name: str, parse: Callable[[dict[str, Any]], Content]) -> Content:
+    """A JSON file of a run folder, parsed."""
     try:
-        return parsed(json.loads((path / name).read_text(encoding="utf-8")))
+        return parse(json.loads((path / name).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, KeyError) as error:
         detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise InputError(
             f"cannot read {path / name}: {detail}. Expected the file that pgode train wrote there. "
             f"Restore it, or train again."
         ) from None
-
-
-def weights_file(path: Path) -> Path:
-    """The weights to forecast with: those that were best on validation."""
-    for name in ("model", "checkpoints/best", "checkpoints/last"):
-        if (found := path / f"{name}.safetensors").exists():
-            return found
-    raise InputError(
-        f"{path} has no trained weights yet. Expected checkpoints/best.safetensors, which the "
-        f"first epoch writes. Continue the run with pgode train --resume {path}."
-    )

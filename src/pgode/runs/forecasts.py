@@ -22,9 +22,9 @@ from pgode.runtime.files import replacing
 class Forecasts:
     """Mean forecast, samples and 90 % interval in the data's units, labelled like the data.
 
-    `dataset` has mean, lower, upper (system, object, time, feature), samples with a first
-    dimension more, times (system, time), what the model inferred (gate weights, contexts), and the
-    topology of the observed data where it has one.
+    `dataset` has mean, lower, upper (system, object, time, feature), samples (sample, system,
+    object, time, feature), times (system, time), what the model inferred (gate weights, contexts),
+    and the topology of the observed data where it has one.
     """
 
     dataset: xr.Dataset
@@ -36,7 +36,7 @@ class Forecasts:
 
     @property
     def samples(self) -> Float[np.ndarray, "sample system object time feature"]:
-        """Sampled forecasts; none if none were asked for."""
+        """Sampled forecasts; an empty first dimension if none were asked for."""
         if "samples" not in self.dataset:
             return np.empty((0, *self.mean.shape))
         return np.asarray(self.dataset["samples"].values)
@@ -55,7 +55,7 @@ class Forecasts:
 
 
 def check_output(path: Path) -> None:
-    """Refuse a path that is no NetCDF file, before any forecast is made for it."""
+    """Refuse a path that does not name a NetCDF file, before any forecast is made."""
     if path.suffix not in (".nc", ".nc4") or path.is_dir():
         raise InputError(
             f"cannot write a forecast to {path}. Expected the name of a NetCDF file, ending in "
@@ -80,7 +80,7 @@ def forecast_future(
     shape = (observed.systems, observed.objects, len(frames), len(normaliser.features))
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
     contexts: dict[str, list[np.ndarray]] = {}
-    here = observed.present
+    present = observed.present
     torch.manual_seed(seed)
     first = 0
     for batch in windows.last(BATCH):
@@ -90,14 +90,14 @@ def forecast_future(
         scaled = result.mean.double().numpy()
         draws = result.samples.double().numpy()
         if calibration is not None:
-            when = asked[batch.system].double().numpy()
-            structure = batch.structure.double().numpy()
-            draws = calibration.samples(scaled, draws, when, samples, seed + first, structure)
+            at = asked[batch.system].double().numpy()
+            reference = batch.structure.double().numpy()
+            draws = calibration.samples(scaled, draws, at, samples, seed + first, reference)
         elif samples:
             draws = draws[np.arange(samples) % len(draws)]
-        mean[rows][here[rows]] = normaliser.raw(scaled)
+        mean[rows][present[rows]] = normaliser.raw(scaled)
         for k in range(samples):
-            drawn[k, rows][here[rows]] = normaliser.raw(draws[k])
+            drawn[k, rows][present[rows]] = normaliser.raw(draws[k])
         for name, values in result.contexts.items():
             contexts.setdefault(name, []).append(values.numpy())
         first += batch.systems
@@ -136,13 +136,13 @@ def _labelled(
         dataset["samples"] = (("sample", *dims), drawn)
         low, high = interval(drawn, 90)
         dataset["lower"], dataset["upper"] = (dims, low), (dims, high)
-    here = observed.present
+    present = observed.present
     for name, parts in contexts.items():
         values = np.concatenate(parts)
         if name.startswith("system"):
             dataset[name] = (("system", f"{name}_channel"), values)
         else:
-            full = np.full((*here.shape, values.shape[1]), np.nan)
-            full[here] = values
+            full = np.full((*present.shape, values.shape[1]), np.nan)
+            full[present] = values
             dataset[name] = (("system", "object", f"{name}_channel"), full)
     return dataset

@@ -1,4 +1,4 @@
-"""From a run and its data to what a report shows."""
+"""Collects what a report shows from a run and its data."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from pgode.evaluation.scores.probabilistic import interval
 from pgode.evaluation.uncertainty.calibration import DRAWS
 from pgode.models import build_model, model_config
 from pgode.reports import Example, ReportData, write_report
-from pgode.reports.molecule.data import MoleculeData, NoiseFloor, atoms_of, deviation
+from pgode.reports.molecule.atoms import atoms_of
+from pgode.reports.molecule.data import MoleculeData
+from pgode.reports.molecule.deviation import deviation
+from pgode.runs.folder import read_noise_floor
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 
@@ -27,12 +30,12 @@ def write_run_report(
         raise InputError(
             f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
         )
-    data = run.fitting(data)
+    data = run.conform(data)
     evaluation = run.evaluate(data, samples=samples, seed=seed)
-    horizon = max(evaluation["horizons"])
+    horizon = max(evaluation.horizons)
     shown = [
         example
-        for split in (evaluation["mse"] if examples else ())
+        for split in (evaluation.splits if examples else ())
         for example in _examples(run, data.split_of(split), split, horizon, examples, samples, seed)
     ]
     normaliser = run.normaliser
@@ -49,7 +52,7 @@ def write_run_report(
             time_units=normaliser.time_units,
             examples=shown,
             parameters=_ranges(data),
-            molecule=_molecule(run, data, list(evaluation["mse"]), horizon),
+            molecule=_molecule(run, data, evaluation.splits, horizon),
         ),
         path,
     )
@@ -62,23 +65,23 @@ def _examples(
     chosen = data.select(np.arange(min(count, data.systems)))
     condition = run.config.window.condition
     windows = Windows(chosen, run.normaliser, condition, horizon)
-    found = predict(run.model, windows, DRAWS if samples else 0, seed)
-    drawn = found.draws.astype(np.float64)
+    forecast = predict(run.model, windows, DRAWS if samples else 0, seed)
+    drawn = forecast.draws.astype(np.float64)
     if run.calibration is not None and samples:
         drawn = run.calibration.samples(
-            found.mean, found.draws, found.times, samples, seed, found.structure
+            forecast.mean, forecast.draws, forecast.times, samples, seed, forecast.reference
         )
-    low, high = interval(drawn, 90) if len(drawn) else (found.mean, found.mean)
+    low, high = interval(drawn, 90) if len(drawn) else (forecast.mean, forecast.mean)
     batch = next(windows.batches(chosen.systems))
     raw = run.normaliser.raw
     receivers, senders = batch.graph.receivers.numpy(), batch.graph.senders.numpy()
     weights = batch.graph.weights.numpy()
     examples = []
     for k in range(chosen.systems):
-        rows = np.flatnonzero(found.system == k)
+        rows = np.flatnonzero(forecast.system == k)
         own = np.isin(receivers, rows)
         edges = zip(receivers[own] - rows[0], senders[own] - rows[0], weights[own], strict=True)
-        ahead = found.times[rows[0]] * run.normaliser.frame + chosen.times[k, condition - 1]
+        ahead = forecast.times[rows[0]] * run.normaliser.frame + chosen.times[k, condition - 1]
         examples.append(
             Example(
                 split=split,
@@ -86,20 +89,22 @@ def _examples(
                 condition_times=chosen.times[k, :condition],
                 forecast_times=ahead,
                 observed=chosen.states[k, : len(rows), :condition],
-                forecast=raw(found.mean[rows]),
+                forecast=raw(forecast.mean[rows]),
                 lower=raw(low[rows]),
                 upper=raw(high[rows]),
-                truth=np.where(found.known[rows], raw(found.truth[rows]), np.nan),
+                truth=np.where(forecast.known[rows], raw(forecast.truth[rows]), np.nan),
                 edges=[(int(i), int(j), float(w)) for i, j, w in edges],
-                gate=found.contexts["gate"][rows] if "gate" in found.contexts else None,
+                gate=forecast.contexts["gate"][rows] if "gate" in forecast.contexts else None,
                 parameters=_parameters(chosen, k),
             )
         )
     return examples
 
 
-def _molecule(run: Run, data: Trajectories, splits: list[str], horizon: int) -> MoleculeData | None:
-    """How far forecasts of a molecule's whole splits are off; None where objects are no atoms."""
+def _molecule(
+    run: Run, data: Trajectories, splits: tuple[str, ...], horizon: int
+) -> MoleculeData | None:
+    """The molecule and the deviation of its forecasts; None if the objects are not atoms."""
     axes = run.normaliser.positions
     if not data.topology or len(axes) != 3 or not data.present.all():
         return None
@@ -113,29 +118,29 @@ def _molecule(run: Run, data: Trajectories, splits: list[str], horizon: int) -> 
     for split in splits:
         chosen = data.split_of(split)
         windows = Windows(chosen, run.normaliser, run.config.window.condition, horizon)
-        found = {name: predict(model, windows) for name, model in models.items()}
+        forecasts = {name: predict(model, windows) for name, model in models.items()}
         shape = (chosen.systems, len(atoms), horizon, -1)
         raw = {
             name: run.normaliser.raw(each.mean).reshape(shape)[..., axes]
-            for name, each in found.items()
+            for name, each in forecasts.items()
         }
-        first = found[run.config.name]
-        truth = np.where(first.known, run.normaliser.raw(first.truth), np.nan)
-        times = first.times.mean(0) * run.normaliser.frame
+        own = forecasts[run.config.name]
+        truth = np.where(own.known, run.normaliser.raw(own.truth), np.nan)
+        times = own.times.mean(0) * run.normaliser.frame
         deviations.append(deviation(split, times, raw, truth.reshape(shape)[..., axes], group))
-    floor = NoiseFloor.read(run.folder / "noise_floor.json")
+    floor = read_noise_floor(run.folder)
     x, y, z = axes
     return MoleculeData(atoms, (x, y, z), run.normaliser.units[x], deviations, floor)
 
 
 def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
     config = run.config
-    there = [name for name in ("train", "val", "test", "ood") if (data.split == name).any()]
-    counts = {name: int((data.split == name).sum()) for name in there}
+    present = [name for name in ("train", "val", "test", "ood") if (data.split == name).any()]
+    counts = {name: int((data.split == name).sum()) for name in present}
     size = sum(parameter.numel() for parameter in run.model.parameters())
     rows = [
         ("model", f"{config.name}, preset {config.preset}, {size:,} parameters"),
-        ("data", f"{data.dataset.attrs['generator'] or run.data['source'] or 'arrays'}"),
+        ("data", f"{data.dataset.attrs['generator'] or run.data.source or 'arrays'}"),
         ("systems", ", ".join(f"{count} {name}" for name, count in counts.items())),
         ("objects", f"{data.objects} per system"),
         ("window", f"{config.window.condition} frames seen, {config.window.horizon} trained"),

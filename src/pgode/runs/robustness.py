@@ -43,7 +43,7 @@ def measure_robustness(
     names = _names(given, [run.folder.resolve() for run in opened])
     trajectories, source = _read(source_of(given[0]) if data is None else data)
     systems = [
-        run.fitting(trajectories, f"{source} (for the run {name})").split_of(split)
+        run.conform(trajectories, f"{source} (for the run {name})").split_of(split)
         for name, run in zip(given, opened, strict=True)
     ]
     measured = []

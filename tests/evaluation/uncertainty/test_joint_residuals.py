@@ -1,5 +1,6 @@
-"""Samples of a molecule: atoms that err alike stay together, and each has its own spread."""
+"""Joint samples: objects with correlated errors move jointly, each with its own spread."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,24 +10,24 @@ from tests.rigid_motions import turn
 
 from pgode.evaluation.predictions import Predictions
 from pgode.evaluation.scores.probabilistic import covered
-from pgode.evaluation.uncertainty.joint_residuals import LEAST, Together
+from pgode.evaluation.uncertainty.joint_residuals import LEAST_SYSTEMS, JointResiduals
 from pgode.runtime.errors import InputError
 
 ATOMS, FRAMES = 6, 4
-STRUCTURE = np.random.default_rng(0).normal(size=(ATOMS, 3))
+REFERENCE = np.random.default_rng(0).normal(size=(ATOMS, 3))
 SIZES = np.repeat([0.02, 0.1, 0.05], 2)[:, None, None]
-"""Atoms 0 and 1 move as one, 2 and 3, 4 and 5; and that along the body's first axis only."""
+"""Atoms 0 and 1 have the same error, 2 and 3, 4 and 5; along the first axis of the body only."""
 GROWTH = np.array([0.5, 1.0, 1.5, 2.0])[:, None]
 ALONG = np.array([1.0, 0.01, 0.01])
 
 
 def made(systems: int, seed: int) -> Predictions:
-    """Forecasts of molecules that lie anyhow; pairs of atoms err alike, in the body's own axes."""
+    """Forecasts of randomly oriented molecules; pairs of atoms have the same error in body axes."""
     stream = np.random.default_rng(seed)
     body = np.repeat(stream.normal(size=(systems, ATOMS // 2, 1, 3)), 2, axis=1)
     errors = SIZES * GROWTH * ALONG * body
     turns = np.stack([turn(3, mirror=False, seed=seed + k).numpy() for k in range(systems)])
-    still = np.repeat(STRUCTURE[None, :, None], FRAMES, axis=2)
+    still = np.repeat(REFERENCE[None, :, None], FRAMES, axis=2)
     mean, error = (
         np.einsum("safi,sij->safj", np.broadcast_to(x, errors.shape), turns)
         for x in (still, errors)
@@ -36,27 +37,26 @@ def made(systems: int, seed: int) -> Predictions:
         (mean + error).reshape(-1, FRAMES, 3),
         system=np.repeat(np.arange(systems), ATOMS),
     )
-    object.__setattr__(found, "structure", np.tile(STRUCTURE, (systems, 1)))
-    return found
+    return replace(found, reference=np.tile(REFERENCE, (systems, 1)))
 
 
-def drawn(together: Together, new: Predictions, count: int = 20) -> np.ndarray:
-    found = together.samples(new.mean, new.times, new.structure, count, seed=1)
+def drawn(joint: JointResiduals, new: Predictions, count: int = 20) -> np.ndarray:
+    found = joint.samples(new.mean, new.times, new.reference, count, seed=1)
     assert found is not None
     return found.reshape(count, -1, ATOMS, FRAMES, 3)
 
 
 @pytest.fixture(scope="module")
-def together() -> Together:
-    found = Together.fit(made(60, 1))
+def joint() -> JointResiduals:
+    found = JointResiduals.fit(made(60, 1))
     assert found is not None
     return found
 
 
 @pytest.mark.parametrize("count", [3, 20, 150])
-def test_atoms_that_err_alike_move_as_one_along_the_bodys_axes(together, count):
+def test_objects_with_the_same_error_move_jointly_along_the_axes_of_the_body(joint, count):
     new = made(5, 500)
-    moved = drawn(together, new, count) - new.mean.reshape(-1, ATOMS, FRAMES, 3)
+    moved = drawn(joint, new, count) - new.mean.reshape(-1, ATOMS, FRAMES, 3)
     apart = np.linalg.norm(moved[:, :, ::2] - moved[:, :, 1::2], axis=-1)
     length = np.linalg.norm(moved, axis=-1)
     assert apart.mean() < 0.02 * length.mean()
@@ -66,9 +66,9 @@ def test_atoms_that_err_alike_move_as_one_along_the_bodys_axes(together, count):
     assert np.abs(body[..., 0]).mean() > 5 * np.abs(body[..., 1:]).mean()
 
 
-def test_every_atom_and_frame_has_intervals_that_hold_what_they_promise(together):
+def test_intervals_of_every_object_and_frame_have_their_coverage(joint):
     new = made(300, 900)
-    found = drawn(together, new)
+    found = drawn(joint, new)
     inside = covered(found, new.truth.reshape(-1, ATOMS, FRAMES, 3), 90)
     np.testing.assert_allclose(inside.mean((0, 3)), 0.9, atol=0.08)
     width = found.std(0).mean((0, 3))
@@ -76,44 +76,44 @@ def test_every_atom_and_frame_has_intervals_that_hold_what_they_promise(together
     np.testing.assert_allclose(width[:, 3] / width[:, 0], 4, rtol=0.2)
 
 
-def test_samples_between_frames_lie_between_theirs_and_the_seed_fixes_them(together):
+def test_samples_between_frames_lie_between_theirs_and_the_seed_fixes_them(joint):
     new = made(2, 40)
     half = new.times[:, :1] + np.array([[0.0, 0.5, 1.0, 50.0]])
     mean = np.repeat(new.mean[:, :1], 4, axis=1)
-    one, two = (together.samples(mean, half, new.structure, 20, seed=3) for _ in range(2))
+    one, two = (joint.samples(mean, half, new.reference, 20, seed=3) for _ in range(2))
     np.testing.assert_array_equal(one, two)
     spread = (one - mean).std(0).mean((0, 2))
     assert spread[0] < spread[1] < spread[2] < spread[3]
     np.testing.assert_allclose(spread[3] / spread[0], 4, rtol=0.2)
 
 
-def test_other_molecules_and_few_systems_have_no_such_samples(together):
+def test_systems_with_another_reference_and_few_systems_have_no_joint_samples(joint):
     new = made(3, 7)
-    assert together.samples(new.mean, new.times, None, 5, 0) is None
-    assert together.samples(new.mean, new.times, np.empty((len(new.mean), 0)), 5, 0) is None
+    assert joint.samples(new.mean, new.times, None, 5, 0) is None
+    assert joint.samples(new.mean, new.times, np.empty((len(new.mean), 0)), 5, 0) is None
     fewer = new.mean.reshape(-1, ATOMS, FRAMES, 3)[:, :4].reshape(-1, FRAMES, 3)
-    assert together.samples(fewer, new.times, np.tile(STRUCTURE[:4], (3, 1)), 5, 0) is None
-    assert Together.fit(made(LEAST - 1, 1)) is None
-    unknown = made(LEAST, 1)
+    assert joint.samples(fewer, new.times, np.tile(REFERENCE[:4], (3, 1)), 5, 0) is None
+    assert JointResiduals.fit(made(LEAST_SYSTEMS - 1, 1)) is None
+    unknown = made(LEAST_SYSTEMS, 1)
     unknown.known[0, 0, 0] = False
-    assert Together.fit(unknown) is None
+    assert JointResiduals.fit(unknown) is None
 
 
-def test_a_run_folder_keeps_them(together, tmp_path: Path):
-    assert Together.read(tmp_path) is None
-    together.write(tmp_path)
-    again = Together.read(tmp_path)
+def test_a_run_folder_keeps_the_residuals(joint, tmp_path: Path):
+    assert JointResiduals.read(tmp_path) is None
+    joint.write(tmp_path)
+    again = JointResiduals.read(tmp_path)
     assert again is not None
-    np.testing.assert_array_equal(again.fields, together.fields)
-    np.testing.assert_array_equal(drawn(again, made(2, 8)), drawn(together, made(2, 8)))
+    np.testing.assert_array_equal(again.fields, joint.fields)
+    np.testing.assert_array_equal(drawn(again, made(2, 8)), drawn(joint, made(2, 8)))
     path = tmp_path / "residuals.npz"
     whole = path.read_bytes()
-    wrong = together.fields.copy()
+    wrong = joint.fields.copy()
     wrong[0] = np.nan
-    for fields in (None, wrong, together.fields[:, :, :2], together.fields[0]):
+    for fields in (None, wrong, joint.fields[:, :, :2], joint.fields[0]):
         if fields is None:
             path.write_bytes(whole[:200])
         else:
-            np.savez(path, frames=together.frames, fields=fields)
+            np.savez(path, frames=joint.frames, fields=fields)
         with pytest.raises(InputError, match=r"residuals\.npz.*or remove it"):
-            Together.read(tmp_path)
+            JointResiduals.read(tmp_path)

@@ -1,8 +1,5 @@
 """The floor under forecasts of noisy systems, where it is known."""
 
-import json
-from io import StringIO
-
 import numpy as np
 import pytest
 from tests.data.test_molecules import ATOMS, molecule, motion
@@ -12,12 +9,11 @@ from pgode.data.molecules import Preparation, prepare
 from pgode.evaluation import evaluate
 from pgode.evaluation.uncertainty.noise_floor import (
     check_replicas,
+    compare_with_floor,
     noise_floor,
-    share,
-    way_to_floor,
+    share_of_achievable,
 )
 from pgode.models import build_model, model_config
-from pgode.reports.terminal import error_table, percent
 from pgode.runtime.errors import InputError
 
 CONDITION, REPLICAS, CONDITIONS, FUTURE = 2, 6, 8, 5
@@ -48,27 +44,28 @@ def normaliser():
 
 
 def test_floor_is_the_variance_of_the_futures(normaliser):
-    found = noise_floor(replicas(), normaliser, CONDITION, [2, FUTURE])
+    floor = noise_floor(replicas(), normaliser, CONDITION, [2, FUTURE])
     expected = (SPREAD / normaliser.scale[0]) ** 2
     for split in ("test", "ood"):
-        for horizon in ("2", str(FUTURE)):
-            assert found["mse"][split][horizon]["q"] == pytest.approx(expected, rel=0.15)
-            parts = [found["mse"][split][horizon][name] for name in ("qx", "qy", "qz")]
-            assert np.mean(parts) == pytest.approx(found["mse"][split][horizon]["q"])
-    assert found["replicas"] == REPLICAS and found["conditions"] == CONDITIONS
+        for horizon in (2, FUTURE):
+            row = floor.mse.row(split, horizon)
+            assert row["q"] == pytest.approx(expected, rel=0.15)
+            assert np.mean([row[name] for name in ("qx", "qy", "qz")]) == pytest.approx(row["q"])
+    assert floor.replicas == REPLICAS and floor.conditions == CONDITIONS
+    assert floor.model is floor.share is None
 
 
 def test_deviation_is_that_of_the_best_forecast_without_turns_and_shifts(normaliser):
-    found = noise_floor(replicas(), normaliser, CONDITION, [FUTURE])["rmsd"]
+    rmsd = noise_floor(replicas(), normaliser, CONDITION, [FUTURE]).rmsd
     # Superposition takes 6 of the 3 N degrees of freedom out of the noise.
     left = (3 * len(ATOMS) - 6) / len(ATOMS)
     for split in ("test", "ood"):
-        assert found[split] == pytest.approx([SPREAD * left**0.5] * FUTURE, rel=0.1)
+        assert rmsd[split] == pytest.approx([SPREAD * left**0.5] * FUTURE, rel=0.1)
 
 
 def test_no_forecast_of_a_replica_is_better_than_the_floor(normaliser):
     data = replicas()
-    floor = noise_floor(data, normaliser, CONDITION, [FUTURE])["mse"]["test"][str(FUTURE)]["q"]
+    floor = noise_floor(data, normaliser, CONDITION, [FUTURE]).mse.at("test", FUTURE, "q")
     scaled = normaliser.states(data.states)[: CONDITIONS // 2 * REPLICAS, :, CONDITION:]
     groups = scaled.reshape(-1, REPLICAS, *scaled.shape[1:])
     of_others = (groups.sum(1, keepdims=True) - groups) / (REPLICAS - 1)
@@ -78,87 +75,54 @@ def test_no_forecast_of_a_replica_is_better_than_the_floor(normaliser):
 @pytest.mark.parametrize(
     "owner, horizons, message",
     [
-        ([], [2], "which systems share a condition is not said in the replicas"),
-        ([f"test {k}" for k in range(48)], [2], "one future only"),
-        ("parted later", [2], "part after 3 frames, but the model sees 2"),
+        ([], [2], "the replicas do not state which systems share a condition"),
+        ([f"test {k}" for k in range(48)], [2], "have a single future"),
+        ("parted later", [2], "separate after 3 frames, but the model sees 2"),
     ],
 )
-def test_what_are_no_replicas_is_refused(normaliser, owner, horizons, message):
+def test_data_without_replicas_of_this_condition_is_refused(normaliser, owner, horizons, message):
     with pytest.raises(InputError, match=message):
         noise_floor(replicas(owner), normaliser, CONDITION, horizons)
 
 
-def test_the_table_shows_the_floor_and_how_much_of_the_way_to_it_was_gained():
-    def errors(value):
-        return {"test": {"12": {"q": value}}}
-
-    evaluation = {
-        "model": "pgode",
-        "mse": errors(0.004),
-        "naive": {"last-value": errors(0.007), "constant-velocity": errors(0.05)},
-        "noise_floor": {
-            "mse": errors(0.002),
-            "gained": errors(0.6),
-            "gained_low": errors(0.5),
-            "gained_high": errors(0.7),
-            "conditions": 8,
-        },
-        "curve": {"pgode": {"test": {"q": [0.0]}}},
-    }
-    from rich.console import Console
-
-    console = Console(width=100, record=True, file=StringIO())
-    console.print(error_table(evaluation))
-    text = console.export_text()
-    assert "noise floor" in text and "60 (50 to 70) %" in text
-    assert "on the 8 systems with replicas" in text
-    assert json.dumps(evaluation)
-
-
-def test_a_share_is_read_at_a_glance():
-    assert percent(None, None, None) == "-"
-    assert percent(0.583, None, None) == "58 %"
-    assert percent(-0.02, -0.05, 0.01) == "-2 (-5 to 1) %"
-    assert percent(-40.0, -50.0, -30.0) == "< -100 %"
-
-
-def test_gained_is_the_share_of_the_way_from_the_last_value_to_the_floor():
+def test_the_share_is_0_at_the_last_value_and_1_at_the_floor_with_a_range_over_conditions():
     alike = [np.full(5, value) for value in (4.0, 7.0, 2.0)]
-    assert share(*alike) == pytest.approx((0.6, 0.6, 0.6))
-    assert share(*(each[:1] for each in alike)) == (pytest.approx(0.6), None, None)
-    assert share(*(np.ones(5) for _ in range(3))) == (None, None, None)
+    assert share_of_achievable(*alike) == pytest.approx((0.6, 0.6, 0.6))
+    assert share_of_achievable(*(each[:1] for each in alike)) == (pytest.approx(0.6), None, None)
+    assert share_of_achievable(*(np.ones(5) for _ in range(3))) == (None, None, None)
     stream = np.random.default_rng(0)
     for trial in range(3):
         ours, last = stream.normal([[4.0], [7.0]], 1.0, (2, 10))
-        found, low, high = share(ours, last, np.full(10, 2.0))
-        assert low < found < high and 0.1 < high - low < 0.6, trial
+        share, low, high = share_of_achievable(ours, last, np.full(10, 2.0))
+        assert low < share < high and 0.1 < high - low < 0.6, trial
 
 
-def test_the_way_to_the_floor_is_measured_on_the_systems_with_replicas(normaliser):
+def test_a_model_is_compared_with_the_floor_on_the_systems_with_replicas(normaliser):
     mean = build_model("mean-value", model_config("mean-value", {}), normaliser)
     data = replicas()
-    found = way_to_floor(mean, data, CONDITION, [2, FUTURE])
+    compared = compare_with_floor(mean, data, CONDITION, [2, FUTURE])
     expected = evaluate(
         mean, data, splits=["test", "ood"], condition=CONDITION, horizons=[2, FUTURE], samples=0
     )
     floor = noise_floor(data, normaliser, CONDITION, [2, FUTURE])
-    assert {key: found[key] for key in floor} == floor
+    assert (compared.mse, compared.rmsd) == (floor.mse, floor.rmsd)
     for split in ("test", "ood"):
-        for horizon in ("2", str(FUTURE)):
+        for horizon in (2, FUTURE):
             for name in ("q", "qy"):
+                cell = (split, horizon, name)
                 ours, last, share, low, high = (
-                    found[kind][split][horizon][name]
-                    for kind in ("model", "last-value", "gained", "gained_low", "gained_high")
+                    getattr(compared, field).at(*cell)
+                    for field in ("model", "last_value", "share", "share_low", "share_high")
                 )
-                assert ours == pytest.approx(expected["mse"][split][horizon][name])
-                assert last == pytest.approx(expected["naive"]["last-value"][split][horizon][name])
-                best = floor["mse"][split][horizon][name]
+                assert ours == pytest.approx(expected.mse.at(*cell))
+                assert last == pytest.approx(expected.naive_mse("last-value").at(*cell))
+                best = floor.mse.at(*cell)
                 assert share == pytest.approx((last - ours) / (last - best))
                 assert low < share < high
 
 
-def test_the_floor_of_unequal_conditions_is_where_the_best_forecast_lies(normaliser):
-    """The curve of a forecast is a mean of roots over systems: the floor must be one too."""
+def test_the_deviation_of_unequal_conditions_is_the_mean_of_their_roots(normaliser):
+    """The RMSD of a forecast is a mean of roots over systems, and so must its floor be."""
     stream = np.random.default_rng(5)
     path = stream.normal(0, 0.3, (2, 3, len(ATOMS), 3))
     several = np.repeat(path, 200, axis=0)
@@ -167,7 +131,7 @@ def test_the_floor_of_unequal_conditions_is_where_the_best_forecast_lies(normali
     names = [f"test {k // 200}" for k in range(400)]
     options = Preparation(align="raw")
     data = prepare(several, np.arange(3) * 0.2, molecule(), options, {"replica_of": names})
-    floor = noise_floor(data, normaliser, 1, [2])["rmsd"]["train"]
+    floor = noise_floor(data, normaliser, 1, [2]).rmsd["train"]
     left = ((3 * len(ATOMS) - 6) / len(ATOMS)) ** 0.5
     assert floor == pytest.approx([0.02 * left] * 2, rel=0.05)
 

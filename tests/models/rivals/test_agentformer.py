@@ -1,4 +1,4 @@
-"""AgentFormer: attention that knows one's own tokens, and a decoder that keeps its past."""
+"""AgentFormer: attention with separate projections within an object, and a decoder with memory."""
 
 from dataclasses import replace
 
@@ -8,12 +8,10 @@ from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import scaled_dot_product_attention
 from torch.testing import assert_close
 
-from pgode.models.rivals.agentformer.model import (
-    AgentAwareAttention,
-    Scene,
-    Transformer,
-    divergence,
-)
+from pgode.models.rivals.agentformer.attention import AgentAwareAttention
+from pgode.models.rivals.agentformer.model import divergence
+from pgode.models.rivals.agentformer.scene import Scene
+from pgode.models.rivals.agentformer.transformer import Transformer
 from pgode.nn.gaussian import DiagonalNormal
 from pgode.runtime.errors import InputError
 
@@ -41,20 +39,20 @@ def tokens():
 def test_scores_are_of_own_projections_for_the_own_object_alone(attention, tokens):
     hidden = torch.zeros(SYSTEMS, MEMBERS, 1, dtype=torch.bool)
     hidden[1, 2] = True
-    found = attention(tokens, attention.memory(tokens, hidden))
+    attended = attention(tokens, attention.memory(tokens, hidden))
     queries = attention.queries(tokens).unflatten(3, (2, HEADS, SIZE))
     offers = attention.offers(tokens).unflatten(3, (3, HEADS, SIZE))
     for system, i, t in [(0, 0, 1), (0, 2, 3), (1, 1, 0)]:
-        there = [(j, s) for j in range(MEMBERS) if not hidden[system, j] for s in range(FRAMES)]
+        visible = [(j, s) for j in range(MEMBERS) if not hidden[system, j] for s in range(FRAMES)]
         read = []
         for head in range(HEADS):
-            kinds = [0 if j == i else 1 for j, _ in there]
+            kinds = [0 if j == i else 1 for j, _ in visible]
             query = queries[system, i, t, :, head]
             key = offers[system, :, :, :, head]
-            scores = [query[k] @ key[j, s, k] for k, (j, s) in zip(kinds, there, strict=True)]
+            scores = [query[k] @ key[j, s, k] for k, (j, s) in zip(kinds, visible, strict=True)]
             weights = (torch.stack(scores) / SIZE**0.5).softmax(0)
-            read.append(weights @ torch.stack([key[j, s, 2] for j, s in there]))
-        assert_close(found[system, i, t], attention.out(torch.cat(read)))
+            read.append(weights @ torch.stack([key[j, s, 2] for j, s in visible]))
+        assert_close(attended[system, i, t], attention.out(torch.cat(read)))
 
 
 def test_with_equal_projections_it_is_plain_attention(attention, tokens):
@@ -70,7 +68,7 @@ def test_with_equal_projections_it_is_plain_attention(attention, tokens):
     expected = attention.out(plain).view_as(tokens)
     memory = attention.memory(tokens, None)
     assert_close(attention(tokens, memory), expected)
-    # One frame at a time takes another way through the products.
+    # One frame at a time uses another form of the products.
     single = [attention(tokens[:, :, t : t + 1], memory) for t in range(FRAMES)]
     assert_close(torch.cat(single, dim=2), expected)
 
@@ -84,13 +82,13 @@ def test_kept_past_gives_what_a_causal_pass_over_all_frames_gives(tokens):
         decoded, past = decoder(tokens[:, :, t : t + 1], None, past, context)
         kept.append(decoded)
     x = tokens
-    for layer, beside in zip(decoder.layers, context, strict=True):
+    for layer, memory in zip(decoder.layers, context, strict=True):
         y, read = layer.norms[0](x), []
         for t in range(FRAMES):
             until = layer.among.memory(y[:, :, : t + 1], None)
             read.append(layer.among(y[:, :, t : t + 1], until))
         x = x + torch.cat(read, dim=2)
-        x = x + layer.across(layer.norms[1](x), beside)
+        x = x + layer.across(layer.norms[1](x), memory)
         x = x + layer.feed(layer.norms[2](x))
     assert_close(torch.cat(kept, dim=2), decoder.norm(x))
 
@@ -112,11 +110,11 @@ def test_posterior_sees_the_targets_of_all_objects_of_its_system_alone(model, ba
     object_ = int(torch.nonzero(batch.targets_observed.any(-1).any(1))[0])
     targets = batch.targets.clone()
     targets[object_][batch.targets_observed[object_]] += 1
-    found = model.encode_targets(batch, scene, context)
-    changed = model.encode_targets(replace(batch, targets=targets), scene, context)
+    before = model.encode_targets(batch, scene, context)
+    after = model.encode_targets(replace(batch, targets=targets), scene, context)
     same_system = batch.system == batch.system[object_]
-    assert (found - changed).abs().amax(1)[same_system].min() > 0
-    assert torch.equal(found[~same_system], changed[~same_system])
+    assert (before - after).abs().amax(1)[same_system].min() > 0
+    assert torch.equal(before[~same_system], after[~same_system])
 
 
 def test_divergence_is_that_between_two_normals():
@@ -139,5 +137,9 @@ def test_mean_uses_the_mean_intent_and_samples_others(model, batch):
 
 
 def test_heads_that_do_not_share_the_width_are_refused(make):
-    with pytest.raises(InputError, match="no multiple of heads, 3"):
+    with pytest.raises(InputError, match="not a multiple of heads, 3"):
         make("agentformer", heads=3)
+
+
+def test_default_likelihood_holds_where_only_part_of_the_objective_is_set(make):
+    assert make("agentformer", objective={"sample": False}).config.objective.sigma == 0.01

@@ -5,9 +5,7 @@ import torch
 from torch.nn.functional import silu, softplus
 from torch.testing import assert_close
 
-from pgode.models import model_config
 from pgode.models.rivals.hope import Laplacian
-from pgode.runtime.errors import InputError
 
 LATENT = 3
 
@@ -30,21 +28,21 @@ def dense(graph) -> torch.Tensor:
     return weights
 
 
-def test_derivative_is_momentum_and_a_force_less_the_damping(model, batch):
+def test_derivative_is_momentum_and_force_minus_damping(model, batch):
     second, graph = model.dynamics, batch.graph
     y = torch.randn(batch.objects, 2 * LATENT).double()
-    heard = torch.zeros(batch.objects, second.edge.shape[1]).double()
+    messages = torch.zeros(batch.objects, second.edge.shape[1]).double()
     for e, (i, j) in enumerate(zip(graph.receivers.tolist(), graph.senders.tolist(), strict=True)):
-        told = graph.attributes[e] @ second.edge + second.send.weight @ y[j]
-        heard[i] += torch.relu(second.receive.weight @ y[i] + second.receive.bias + told)
-    first = torch.cat([y, heard], dim=1) @ second.force.first.weight.T + second.force.first.bias
+        sent = graph.attributes[e] @ second.edge + second.send.weight @ y[j]
+        messages[i] += torch.relu(second.receive.weight @ y[i] + second.receive.bias + sent)
+    first = torch.cat([y, messages], dim=1) @ second.force.first.weight.T + second.force.first.bias
     force = silu(first) @ second.force.second.weight.T + second.force.second.bias
     momentum = y[:, LATENT:]
     expected = torch.cat([momentum, force - softplus(second.damping) * momentum], dim=1)
     assert_close(second.bind(graph)(torch.zeros(batch.objects), y), expected)
 
 
-def test_momentum_without_force_dies_away_exponentially(model, batch):
+def test_momentum_without_force_decays_exponentially(model, batch):
     without_force(model)
     z, p = model.encode(batch).posterior.mean.chunk(2, dim=1)
     frames = torch.tensor([[2.0, 7.0]]).double().expand(batch.systems, -1)
@@ -71,10 +69,10 @@ def test_laplacian_is_symmetric_with_eigenvalues_within_one(batch):
     weights = (dense(graph) + dense(graph).T) / 2
     root = weights.abs().sum(1).clamp(min=1e-12).rsqrt()
     expected = -root[:, None] * weights * root
-    found = Laplacian(graph)(torch.eye(graph.rows).double())
-    assert_close(found, expected)
-    assert_close(found, found.T)
-    assert torch.linalg.eigvalsh(found).abs().max() <= 1 + 1e-12
+    laplacian = Laplacian(graph)(torch.eye(graph.rows).double())
+    assert_close(laplacian, expected)
+    assert_close(laplacian, laplacian.T)
+    assert torch.linalg.eigvalsh(laplacian).abs().max() <= 1 + 1e-12
 
 
 def test_convolution_sees_chebyshev_polynomials_of_the_laplacian(batch):
@@ -88,7 +86,7 @@ def test_convolution_sees_chebyshev_polynomials_of_the_laplacian(batch):
     assert_close(laplacian.chebyshev(x, 1), x)
 
 
-def test_both_branches_speak_of_the_initial_state(model, batch):
+def test_both_branches_determine_the_initial_state(model, batch):
     before = model.encode(batch).posterior.mean
     summary = [model.attention(batch), model.spectral(batch)]
     mean = model.posterior.mean(torch.cat(summary, dim=1))
@@ -100,8 +98,3 @@ def test_both_branches_speak_of_the_initial_state(model, batch):
         seen = batch.observed.any(-1).any(-1)
         assert ((after - before).abs().amax(1) > 0)[seen].all()
         before = after
-
-
-def test_unknown_solver_is_refused():
-    with pytest.raises(InputError, match="rk4"):
-        model_config("hope", {"solver": {"method": "rk5"}})

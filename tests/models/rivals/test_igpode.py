@@ -58,8 +58,8 @@ def test_acceleration_is_the_own_function_and_the_sum_of_the_pair_function(model
             graph.receivers, graph.senders, graph.attributes, strict=True
         ):
             i, j = state[row], state[column]
-            seen = torch.cat([i[:2] - j[:2], i[2:], j[2:], attributes.asinh(), latent[row]])
-            expected[row] += pair(seen[None])[0]
+            inputs = torch.cat([i[:2] - j[:2], i[2:], j[2:], attributes.asinh(), latent[row]])
+            expected[row] += pair(inputs[None])[0]
     assert_close(slope(model, batch, state, latent)[:, 2:], expected)
 
 
@@ -85,7 +85,7 @@ def test_without_functions_and_corrections_objects_keep_their_velocity(model, ma
             parameter.zero_()
         mean = model.forecast(batch, batch.target_times).mean
     expected = make("constant-velocity").forecast(batch, batch.target_times).mean
-    # A position that is older than its velocity moves on from its own time in both.
+    # In both, a position older than its velocity is extrapolated from its own time.
     assert_close(mean, expected, rtol=1e-6, atol=1e-6)
 
 
@@ -101,7 +101,7 @@ def test_samples_differ_by_their_functions_and_agree_when_nothing_is_uncertain(m
 
 
 def test_loss_holds_the_divergence_of_both_functions_in_units_of_the_squared_error(make, batch):
-    model = make("i-gpode", sigma=0.1, kl=3.0)
+    model = make("i-gpode", objective={"sigma": 0.1, "kl_weight": 3.0})
     terms = model.loss(batch).terms
     divergence = model.alone.divergence() + model.pair.divergence()
     values = batch.targets_observed.sum()

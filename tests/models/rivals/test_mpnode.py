@@ -1,4 +1,4 @@
-"""MPNODE: what modules hear of each other, and the derivative of state and message."""
+"""MPNODE: the mean of the neighbours' messages, and the derivative of state and message."""
 
 from dataclasses import replace
 
@@ -8,10 +8,8 @@ import torch
 from torch.testing import assert_close
 
 from pgode.batches.graph import Graph
-from pgode.models import model_config
 from pgode.models.rivals.mpnode import mean_of_neighbours
 from pgode.nn.frames import last_observed
-from pgode.runtime.errors import InputError
 
 FEATURES, MESSAGE = 5, 3
 
@@ -25,7 +23,7 @@ def every(times: list[float]) -> torch.Tensor:
     return torch.tensor([times], dtype=torch.float64).expand(5, -1)
 
 
-def heard(graph: Graph, m: torch.Tensor, i: int) -> torch.Tensor:
+def mean_message(graph: Graph, m: torch.Tensor, i: int) -> torch.Tensor:
     """The mean over object i's edges, one edge and one attribute at a time."""
     edges = torch.nonzero(graph.receivers == i)[:, 0].tolist()
     parts = []
@@ -37,19 +35,19 @@ def heard(graph: Graph, m: torch.Tensor, i: int) -> torch.Tensor:
     return torch.cat(parts)
 
 
-def test_derivative_is_one_network_of_state_messages_heard_and_history(model, batch):
+def test_derivative_is_one_network_of_state_mean_message_and_history(model, batch):
     y = torch.randn(batch.objects, FEATURES + MESSAGE).double()
     summary, f = model.encoder(batch), model.module
     derivative = f.bind(summary, batch.graph)(torch.zeros(batch.objects), y)
     assert batch.graph.attributes.shape[1] == 2
     for i in range(batch.objects):
-        known = torch.cat([y[i, :FEATURES], heard(batch.graph, y[:, FEATURES:], i)])
+        inputs = torch.cat([y[i, :FEATURES], mean_message(batch.graph, y[:, FEATURES:], i)])
         constant = torch.cat([summary[i], torch.log1p(batch.graph.degree[i : i + 1])])
-        first = torch.tanh(f.inner(known) + f.outer.weight @ constant)
+        first = torch.tanh(f.inner(inputs) + f.outer.weight @ constant)
         assert_close(derivative[i], f.third(torch.tanh(f.second(first))))
 
 
-def test_messages_are_averaged_and_signs_of_weights_count():
+def test_messages_are_averaged_with_signed_weights():
     weights = np.array([[1.0], [-1.0], [1.0]])
     graph = Graph.from_edges(
         np.array([0, 0, 1]), np.array([1, 2, 0]), weights, 3, dtype=torch.float64
@@ -65,17 +63,18 @@ def test_state_starts_at_the_last_observation_and_the_message_at_zero(model, bat
         summary, small = model.encoder(batch), 1e-4
         y = torch.nn.functional.pad(start, (0, MESSAGE))
         slope = model.module.bind(summary, batch.graph)(torch.zeros(batch.objects), y)
-        found = model.forecast(batch, every([0.0, small])).mean
-    assert_close(found[:, 0], start)
+        forecast = model.forecast(batch, every([0.0, small])).mean
+    assert_close(forecast[:, 0], start)
     # One frame is 0.1 units of the solver's time.
-    assert_close((found[:, 1] - start) / (0.1 * small), slope[:, :FEATURES], rtol=1e-4, atol=1e-4)
+    rate = (forecast[:, 1] - start) / (0.1 * small)
+    assert_close(rate, slope[:, :FEATURES], rtol=1e-4, atol=1e-4)
 
 
-def test_object_is_heard_by_those_whom_its_edges_reach_and_nobody_else(model, batch):
+def test_object_affects_those_that_its_edges_reach_and_no_others(model, batch):
     reach = torch.eye(batch.objects, dtype=torch.bool)
     reach[batch.graph.receivers, batch.graph.senders.long()] = True
     paths = torch.linalg.matrix_power(reach.double(), batch.objects) > 0
-    assert paths.sum() > batch.objects  # some are heard by others
+    assert paths.sum() > batch.objects  # some objects affect others
     with torch.no_grad():
         before = model.forecast(batch, every([4.0])).mean
     for changed in range(batch.objects):
@@ -88,7 +87,7 @@ def test_object_is_heard_by_those_whom_its_edges_reach_and_nobody_else(model, ba
         assert torch.equal(differs, paths[:, changed])
 
 
-def test_without_messages_modules_know_nothing_of_each_other(model, batch):
+def test_without_messages_modules_do_not_affect_each_other(model, batch):
     with torch.no_grad():
         model.module.third.weight[FEATURES:] = 0
         model.module.third.bias[FEATURES:] = 0
@@ -98,8 +97,3 @@ def test_without_messages_modules_know_nothing_of_each_other(model, batch):
         after = model.forecast(replace(batch, states=states), every([4.0])).mean
     assert_close(after[1:], before[1:])
     assert not torch.allclose(after[0], before[0])
-
-
-def test_unknown_solver_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="rk4"):
-        model_config("mpnode", {"solver": {"method": "rk5"}})

@@ -1,4 +1,4 @@
-"""NRI: kinds of edges inferred for all pairs, and a decoder that steps with them."""
+"""NRI: kinds of edges inferred for all pairs, and the decoder that uses them."""
 
 import math
 from dataclasses import replace
@@ -34,13 +34,13 @@ def test_every_pair_has_probabilities_of_kinds_that_follow_a_permutation(model, 
     assert_close(logits.softmax(-1).sum(-1), torch.ones(graph.edges).double())
     kinds = dict(zip(pairs(graph), logits, strict=True))
     _, moved_graph, moved = model.infer(cut(data.permuted(order)))
-    for (i, j), found in zip(pairs(moved_graph), moved, strict=True):
+    for (i, j), kind in zip(pairs(moved_graph), moved, strict=True):
         if batch.system[i] == 0:
-            assert_close(found, kinds[order[i], order[j]])
-            assert not torch.allclose(found, kinds[i, j])
+            assert_close(kind, kinds[order[i], order[j]])
+            assert not torch.allclose(kind, kinds[i, j])
 
 
-def test_the_graph_of_the_data_is_no_input(model, batch):
+def test_the_graph_of_the_data_is_not_an_input(model, batch):
     other = replace(batch.graph, attributes=batch.graph.attributes + 3)
     with torch.no_grad():
         mean = model.forecast(batch, batch.target_times).mean
@@ -49,20 +49,21 @@ def test_the_graph_of_the_data_is_no_input(model, batch):
 
 
 def test_change_of_a_frame_is_the_formula_pair_by_pair(model, batch):
-    decoder, (_, graph, logits) = model.decoder, model.infer(batch)
+    decoder, relation = model.decoder, model.decoder.relation
+    _, graph, logits = model.infer(batch)
     x, shares = torch.randn(batch.objects, 5).double(), logits.softmax(-1)
     expected = []
     for i in range(batch.objects):
-        heard = torch.zeros(WIDTH).double()
+        message = torch.zeros(WIDTH).double()
         for e, (receiver, j) in enumerate(pairs(graph)):
             if receiver != i:
                 continue
             for k in range(KINDS):
                 own = slice(k * WIDTH, (k + 1) * WIDTH)
-                weight = torch.cat([decoder.receive.weight[own], decoder.send.weight[own]], dim=1)
-                hidden = weight @ torch.cat([x[i], x[j]]) + decoder.receive.bias[own]
-                heard = heard + shares[e, k] * decoder.message.weight[:, own] @ torch.relu(hidden)
-        hidden = torch.relu(decoder.hidden(torch.cat([x[i], heard])))
+                weight = torch.cat([relation.receive.weight[own], relation.send.weight[own]], dim=1)
+                hidden = torch.relu(weight @ torch.cat([x[i], x[j]]) + relation.receive.bias[own])
+                message = message + shares[e, k] * decoder.message.weight[:, own] @ hidden
+        hidden = torch.relu(decoder.hidden(torch.cat([x[i], message])))
         expected.append(decoder.update(hidden))
     assert_close(decoder.change(x, graph, shares), torch.stack(expected))
 
@@ -74,9 +75,9 @@ def test_no_edge_sends_nothing(make, batch):
     alone = Graph.complete(torch.arange(batch.objects), torch.float64)
     times = batch.target_times
     with torch.no_grad():
-        apart = model.decode(batch, frames, alone, none[:0], times)
-        assert_close(model.decode(batch, frames, graph, none, times), apart)
-        assert not torch.equal(model.decode(batch, frames, graph, none.flip(1), times), apart)
+        isolated = model.decode(batch, frames, alone, none[:0], times)
+        assert_close(model.decode(batch, frames, graph, none, times), isolated)
+        assert not torch.equal(model.decode(batch, frames, graph, none.flip(1), times), isolated)
 
 
 def test_divergence_is_zero_for_no_knowledge_and_log_of_the_kinds_for_certainty():
@@ -87,7 +88,7 @@ def test_divergence_is_zero_for_no_knowledge_and_log_of_the_kinds_for_certainty(
 
 
 def test_loss_is_the_squared_error_and_the_divergence_on_its_scale(make, batch):
-    # At a low temperature the softmax of certain edges is a choice, and draws do not matter.
+    # At a low temperature the softmax of certain edges is one-hot, so draws do not matter.
     model = make("nri", temperature=1e-6)
     with torch.no_grad():
         model.encoder.second.out.bias += torch.tensor([1e4, 0.0])

@@ -44,12 +44,12 @@ def test_forecast_on_whole_frames_is_the_rollout_from_the_last_observation(model
     assert_close(rollout[:, 0], start)
 
 
-def test_times_between_frames_lie_on_straight_lines(model, batch):
-    found = forecast(model, batch, [2.0, 2.25, 3.0])
-    assert_close(found[:, 1], 0.75 * found[:, 0] + 0.25 * found[:, 2])
+def test_times_between_frames_are_interpolated_linearly(model, batch):
+    mean = forecast(model, batch, [2.0, 2.25, 3.0])
+    assert_close(mean[:, 1], 0.75 * mean[:, 0] + 0.25 * mean[:, 2])
 
 
-def test_objects_know_nothing_of_each_other(model, batch):
+def test_objects_do_not_affect_each_other(model, batch):
     times = [1.0, 3.0]
     states = batch.states.clone()
     states[0] += 1
@@ -63,7 +63,7 @@ def test_first_frames_are_remembered(model, batch):
     states = batch.states.clone()
     states[batch.system == 1, 0] += 1
     changed = forecast(model, replace(batch, states=states), [1.0])
-    # All of system 1 is observed, so the last observation is the same: only memory can differ.
+    # All of system 1 is observed, so the last observation is the same and only memory differs.
     moved = (changed - forecast(model, batch, [1.0])).abs().amax((1, 2)) > 1e-6
     assert torch.equal(moved, batch.system == 1)
 

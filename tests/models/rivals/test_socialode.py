@@ -1,4 +1,4 @@
-"""Social ODE: own motion, and neighbours by distance, intensity and aggressiveness."""
+"""Social ODE: own motion, and influence by distance, intensity and aggressiveness."""
 
 from dataclasses import replace
 
@@ -32,22 +32,22 @@ def slope(model, batch, z, aggressiveness):
         return model.derivative(batch, anchor, aggressiveness)(torch.zeros(batch.objects), z)
 
 
-def test_derivative_is_own_motion_and_what_each_neighbour_adds(model, batch, z):
-    minds = torch.rand(batch.objects, 1).double()
-    part, graph = model.influence, batch.graph
+def test_derivative_is_own_motion_and_the_influence_of_each_neighbour(model, batch, z):
+    aggressiveness = torch.rand(batch.objects, 1).double()
+    part, relation, graph = model.influence, model.influence.relation, batch.graph
     with torch.no_grad():
         positions = (last_observed(batch)[0] + model.decoder(z))[:, Q]
         expected = model.own_motion(z)
         for row, column, attributes in zip(
             graph.receivers, graph.senders, graph.attributes, strict=True
         ):
-            told = part.receive(z[row]) + part.send(z[column]) + part.edge(attributes)
-            told = torch.relu(told)
-            apart = (positions[row] - positions[column]).square().sum()
-            close = 1 / (1 + apart / torch.exp(2 * part.log_range))
-            weight = torch.sigmoid(part.intensity(told)) * close
-            expected[row] += (1 - minds[row]) * part.out(weight * told)
-    assert_close(slope(model, batch, z, minds), expected)
+            ends = relation.receive(z[row]) + relation.send(z[column])
+            message = torch.relu(ends + relation.edge(attributes))
+            square = (positions[row] - positions[column]).square().sum()
+            closeness = 1 / (1 + square / torch.exp(2 * part.log_range))
+            weight = torch.sigmoid(part.intensity(message)) * closeness
+            expected[row] += (1 - aggressiveness[row]) * part.out(weight * message)
+    assert_close(slope(model, batch, z, aggressiveness), expected)
 
 
 def test_a_fully_aggressive_object_follows_its_own_motion_alone(model, batch, z):
@@ -55,17 +55,17 @@ def test_a_fully_aggressive_object_follows_its_own_motion_alone(model, batch, z)
     assert_close(slope(model, batch, z, ones), model.own_motion(z).detach())
 
 
-def test_closeness_is_one_at_one_place_and_a_half_at_the_learned_range(make):
+def test_closeness_is_one_at_the_same_place_and_a_half_at_the_learned_range(make):
     influence = make("social-ode").influence
     with torch.no_grad():
         influence.log_range.fill_(0.7)
         length = influence.log_range.exp()
-        apart = torch.tensor([[0.0, 0.0], [3.0, 4.0], [-4.0, 3.0]]).double() * length / 5
-        close = influence.closeness(torch.cat([apart, 3 * apart[1:2]]))
-    assert_close(close[:, 0], torch.tensor([1.0, 0.5, 0.5, 0.1]).double())
+        unit = torch.tensor([[0.0, 0.0], [3.0, 4.0], [-4.0, 3.0]]).double() * length / 5
+        closeness = influence.closeness(torch.cat([unit, 3 * unit[1:2]]))
+    assert_close(closeness[:, 0], torch.tensor([1.0, 0.5, 0.5, 0.1]).double())
 
 
-def test_aggressiveness_is_a_share_read_off_the_object_s_own_history(model, batch):
+def test_aggressiveness_is_inferred_from_the_object_s_own_history(model, batch):
     with torch.no_grad():
         before = model.encode(batch).contexts["aggressiveness"]
         changed = replace(batch, states=batch.states.clone())
@@ -76,7 +76,7 @@ def test_aggressiveness_is_a_share_read_off_the_object_s_own_history(model, batc
     assert_close(after[1:], before[1:], atol=0, rtol=0)
 
 
-def test_a_neighbour_s_history_matters_to_whom_it_reaches(model, batch):
+def test_a_neighbour_s_history_affects_those_that_its_edges_reach(model, batch):
     graph = batch.graph
     sender, reached = graph.senders[0].long(), graph.receivers[0]
     assert batch.observed[sender].any()
@@ -86,7 +86,7 @@ def test_a_neighbour_s_history_matters_to_whom_it_reaches(model, batch):
         before = model.forecast(batch, batch.target_times).mean
         after = model.forecast(changed, batch.target_times).mean
     other = batch.system != batch.system[sender]
-    # The decoder starts small, so what is told is a small number too.
+    # The decoder starts with small weights, so the effect is small too.
     assert (before[reached] - after[reached]).abs().max() > 1e-8
     assert_close(after[other], before[other], atol=1e-12, rtol=0)
 
@@ -94,13 +94,13 @@ def test_a_neighbour_s_history_matters_to_whom_it_reaches(model, batch):
 def test_forecast_starts_where_an_object_was_last_seen(model, batch):
     with torch.no_grad():
         change = model.decoder(model.encode(batch).posterior.mean)
-        found = model.forecast(batch, torch.zeros(5, 1).double(), samples=2)
+        forecast = model.forecast(batch, torch.zeros(5, 1).double(), samples=2)
     seen = batch.observed[:, -1]
-    for start in (found.mean[:, 0], *found.samples[:, :, 0]):
+    for start in (forecast.mean[:, 0], *forecast.samples[:, :, 0]):
         assert_close(start[seen], batch.states[:, -1][seen])
-    # What was not seen at the end of the condition has changed since it was.
+    # A feature not observed at the end of the condition has changed since its last observation.
     older = last_observed(batch)[0] + change
-    assert_close(found.mean[:, 0][~seen], older[~seen])
+    assert_close(forecast.mean[:, 0][~seen], older[~seen])
 
 
 def test_without_named_positions_distance_is_over_all_features(make):

@@ -1,4 +1,4 @@
-"""Sparse Gaussian process: what its inducing points pin down, and what a draw of it is."""
+"""Sparse Gaussian process: its mean, its draws and its divergence, by plain algebra."""
 
 import pytest
 import torch
@@ -50,7 +50,7 @@ def test_function_is_the_conditional_mean_given_the_inducing_values(process):
     assert_close(process.function(draw=False)(x), expected)
 
 
-def test_a_draw_is_one_function_wherever_and_however_often_it_is_evaluated(process):
+def test_a_draw_is_one_function_in_all_its_evaluations(process):
     x = torch.randn(11, 3).double()
     first, second = process.function(draw=True), process.function(draw=True)
     assert_close(first(x), first(x), atol=0, rtol=0)

@@ -1,4 +1,4 @@
-"""The molecular part of a report: atoms and bonds, RMSD, residues, and what the page carries."""
+"""The molecular part of a report: atoms and bonds, RMSD, residues, and the page's data."""
 
 import json
 import re
@@ -12,10 +12,14 @@ from tests.reports.run.test_page import Balanced
 from tests.rigid_motions import turn
 
 from pgode.data.trajectories import Trajectories
+from pgode.evaluation.evaluation import NoiseFloor, ScoreTable
 from pgode.reports import render
+from pgode.reports.molecule.atoms import Atom, atoms_of
 from pgode.reports.molecule.charts import deviation_html
-from pgode.reports.molecule.data import Atom, MoleculeData, NoiseFloor, atoms_of, deviation, rmsd
-from pgode.reports.molecule.player import drawing_library, molecule_content
+from pgode.reports.molecule.data import MoleculeData
+from pgode.reports.molecule.deviation import deviation, rmsd
+from pgode.reports.molecule.player import drawing_library, player_data
+from pgode.runs.folder import read_noise_floor
 from pgode.runs.report import write_run_report
 from pgode.runtime.errors import InputError
 
@@ -36,8 +40,9 @@ def written(data: Trajectories, folder, floor: object = None) -> str:
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory) -> str:
-    floor = {"rmsd": dict.fromkeys(("test", "ood"), [0.001] * 4), "replicas": 5}
-    return written(trajectories(), tmp_path_factory.mktemp("molecule") / "run", floor)
+    floor = NoiseFloor(ScoreTable(), {"test": [0.001] * 4, "ood": [0.001] * 4}, 3, 5)
+    folder = tmp_path_factory.mktemp("molecule") / "run"
+    return written(trajectories(), folder, floor.to_json())
 
 
 def test_atoms_of_the_text_have_their_names_elements_and_residues():
@@ -129,12 +134,12 @@ def test_nothing_known_is_no_number_and_no_error():
 
 def test_the_drawing_library_is_there_once_and_for_molecules_only(page):
     library = drawing_library()
-    assert page.count(library) == 1 and page.count("<script") == 3
+    assert page.count(library) == 1 and page.count("<script") == 4
     assert "</script" not in library and "<!--" not in library
     assert "University of Pittsburgh" in library
     other = render(springs_report(each=1))
-    assert "3Dmol" not in other and "startMolecule(molecule" not in other
-    assert other.count("<script") == 2 and "University of Pittsburgh" not in other
+    assert "3Dmol" not in other and "startPlayer(molecule" not in other
+    assert other.count("<script") == 3 and "University of Pittsburgh" not in other
 
 
 def test_the_drawing_library_evaluates_no_text():
@@ -143,17 +148,16 @@ def test_the_drawing_library_evaluates_no_text():
 
 def test_the_page_is_whole_and_its_policy_allows_its_scripts(page):
     parsed = Balanced(page)
-    assert "default-src 'none'" in page and page.count("sha256-") == 2
+    assert "default-src 'none'" in page and page.count("sha256-") == 3
     policy = page.split('http-equiv="Content-Security-Policy"')[1].split(">")[0]
     assert "unsafe-eval" not in policy and "sha256-" in policy
     assert 'id="player-canvas"' not in page and 'id="molecule-view"' in page
-    assert json.loads(parsed.data)["systems"] == []
     assert "Only the C-alphas of the molecule are shown." in parsed.text
     assert 'data-tip="ALA 5 CA"' in page
 
 
 def test_coordinates_in_the_page_are_those_of_the_data(page):
-    content = json.loads(Balanced(page).data)["molecule"]
+    content = json.loads(Balanced(page).data)
     data = trajectories()
     assert [system["name"] for system in content["systems"]] == ["test system 0", "ood system 0"]
     assert "".join(content["elements"]) == "NCCOHHNCCOCHHNCCOHH" and len(content["bonds"]) == 36
@@ -175,9 +179,7 @@ def test_a_frame_that_is_not_wholly_known_is_none():
     truth = example.truth.copy()
     truth[1, 2, 0] = np.nan
     shown = MoleculeData(atoms()[:3], (0, 1, 2), "nm")
-    content = molecule_content(shown, [replace(example, truth=truth)])
-    assert content is not None and molecule_content(shown, []) is None
-    system = content["systems"][0]
+    system = player_data(shown, [replace(example, truth=truth)], "ps")["systems"][0]
     assert [frame is None for frame in system["truth"]] == [k == 2 for k in range(36)]
     assert system["rmsd"][2] is None and None not in system["forecast"]
 
@@ -213,17 +215,18 @@ def test_last_values_in_the_page_deviate_as_the_data_do(page):
 def test_without_a_floor_or_hydrogens_there_is_still_a_report(tmp_path):
     page = written(trajectories("ca"), tmp_path / "run")
     assert "noise floor" not in page.split("<script>")[0]
-    content = json.loads(Balanced(page).data)["molecule"]
+    content = json.loads(Balanced(page).data)
     assert content["chained"] and content["bonds"] == [0, 1]
 
 
-@pytest.mark.parametrize("text", ["[1]", "{", '{"rmsd": [3]}', '{"rmsd": {}, "replicas": []}'])
+@pytest.mark.parametrize(
+    "text", ["[1]", "{", '{"mse": {}, "rmsd": [3]}', '{"mse": {}, "rmsd": {}}']
+)
 def test_a_floor_that_cannot_be_read_is_an_error_with_a_fix(tmp_path, text):
-    path = tmp_path / "noise_floor.json"
-    assert NoiseFloor.read(path) is None
-    path.write_text(text)
+    assert read_noise_floor(tmp_path) is None
+    (tmp_path / "noise_floor.json").write_text(text)
     with pytest.raises(InputError, match=r"noise_floor\.json.*Make it again"):
-        NoiseFloor.read(path)
+        read_noise_floor(tmp_path)
 
 
 def _charts(page: str) -> list[str]:

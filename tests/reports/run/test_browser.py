@@ -61,7 +61,7 @@ def test_the_report_opens_without_errors_or_requests_and_the_player_draws(browse
     late = browser.run(PIXELS)
     assert word(browser, "player-clock") == "time 4 · forecast 29 of 36"
     assert early[0] > 2000 and late[0] > 2000 and early[1] != late[1]
-    assert "apart" in word(browser, "player-readout")
+    assert "Mean distance between forecast and truth" in word(browser, "player-readout")
 
 
 def test_the_slider_obeys_the_keyboard_and_play_moves_it_to_the_end(browser, springs):

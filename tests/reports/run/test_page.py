@@ -5,9 +5,12 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from tests.reports.fabricate import planar, springs_report
+from tests.reports.fabricate import made_evaluation, planar, springs_report
 
+from pgode.evaluation.evaluation import Training
 from pgode.reports import ReportData, render, write_report
+from pgode.reports.base import example as example_room
+from pgode.reports.run import player
 from pgode.runtime.errors import InputError
 
 VOID = {"meta", "input", "br", "link", "img"}
@@ -77,11 +80,11 @@ def test_every_section_is_there_and_linked(page):
 
 def test_the_summary_shows_the_errors_of_the_evaluation(report, page):
     text = Balanced(page).text
-    error = report.evaluation["mse"]["test"]["36"]["q"]
-    naive = report.evaluation["naive"]["constant-velocity"]["test"]["36"]["q"]
+    error = report.evaluation.mse.at("test", 36, "q")
+    naive = report.evaluation.naive_mse("constant-velocity").at("test", 36, "q")
     assert f"{error * 1e4:.2f} × 10⁻⁴" in text and f"{naive * 1e4:.0f}" in text
     assert "Better than last value and constant velocity in every cell" in text
-    assert "The 90 % intervals are too narrow: at worst they hold 71 % of q" in text
+    assert "The 90 % intervals are too narrow: at worst they contain 71 % of q" in text
 
 
 def test_a_model_worse_than_naive_ones_is_called_so():
@@ -133,18 +136,17 @@ def test_names_that_are_markup_stay_names():
     evil = '</script><script>alert("x")</script><b>'
     report = planar((f"x{evil}", "y"), ("position",) * 2)
     example = replace(report.examples[0], split=f"s{evil}", parameters={f"p{evil}": 1.0})
-    evaluation = {
-        "model": evil,
-        "config": {evil: evil},
-        "data_hash": evil,
-        "horizons": [12],
-        "mse": {evil: {"12": {evil: 0.5}}},
-        "naive": {"last-value": {evil: {"12": {evil: 0.6}}}, evil + "2": {}},
-        "crps": {evil: {"12": {evil: 0.5}}},
-        "coverage": {"90": {evil: {"12": {evil: 0.5}}}},
-        "energy_drift": {evil: {"forecast": 0.1, "truth": 0.1}},
-        "curve": {evil: {evil: {evil: [0.1, 0.2]}}},
-    }
+    evaluation = made_evaluation(
+        evil,
+        {evil: {12: {evil: 0.5}}},
+        {"last-value": {evil: {12: {evil: 0.6}}}, evil + "2": {}},
+        scores={key: {evil: {12: {evil: 0.5}}} for key in ("crps", "coverage_90")},
+        horizons=(12,),
+        data_hash=evil,
+        energy_drift={evil: {"forecast": 0.1, "truth": 0.1}},
+        curves={evil: {evil: {evil: [0.1, 0.2]}}},
+        training=Training({evil: evil}, evil, 0),
+    )
     page = render(
         replace(
             report,
@@ -161,7 +163,7 @@ def test_names_that_are_markup_stay_names():
     )
     assert 'alert("x")</script>' not in page and "<script>alert" not in page
     parsed = Balanced(page)
-    assert page.count("<script") == 2 and parsed.text.count(evil) > 10
+    assert page.count("<script") == 3 and parsed.text.count(evil) > 10
     assert json.loads(parsed.data)["systems"][0]["name"].startswith(f"s{evil} system 0")
 
 
@@ -193,17 +195,29 @@ def test_missing_values_leave_gaps_and_no_nan():
     assert set(system["truth"]) == {None} and system["observed"].count(None) == 4
 
 
+def test_large_systems_are_cut_and_the_page_says_so(monkeypatch):
+    note = "only the first 4 objects are shown"
+    monkeypatch.setattr(example_room, "MOST_OBJECTS", 4)
+    monkeypatch.setattr(player, "MOST_OBJECTS", 4)
+    page = Balanced(render(planar(("x", "y"), ("position",) * 2, objects=5)))
+    assert note in page.text
+    assert [system["objects"] for system in json.loads(page.data)["systems"]] == [4, 4]
+    assert note not in Balanced(render(planar(("x", "y"), ("position",) * 2, objects=4))).text
+
+
 def test_an_empty_report_still_says_so():
     report = replace(planar(("x",), ("value",)), examples=[])
     text = Balanced(render(report)).text
-    assert "There are no errors to report." in text and "Nothing was trained." in text
+    assert "There are no errors to report." in text and "There is no training log." in text
 
 
-def test_long_horizons_and_single_features_have_tables_of_their_own(report):
-    longer = {s: {"48": {"q": 0.5, "v": 0.25}} for s in ("test", "ood")}
-    text = Balanced(render(replace(report, evaluation=report.evaluation | {"long": longer}))).text
-    assert "Beyond the trained horizon" in text and "48 frames" in text
-    assert "Each feature by itself" in text and "0.500" in text
+def test_single_features_have_a_table_where_they_are_not_the_variables(report, page):
+    assert "Each feature separately" in page
+    names = report.features
+    same = replace(report.evaluation, variables=names)
+    assert "Each feature separately" not in render(
+        replace(report, evaluation=same, variables=names)
+    )
 
 
 def test_the_report_replaces_an_old_one_in_one_step(report, tmp_path):

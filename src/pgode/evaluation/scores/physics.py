@@ -1,4 +1,4 @@
-"""Conserved quantities of forecasts, where the generator of the data has one."""
+"""Conserved quantities of forecasts, where the simulator of the data knows one."""
 
 import numpy as np
 
@@ -10,30 +10,30 @@ from pgode.evaluation.predictions import Predictions
 
 
 def energy_drift(windows: Windows, predictions: Predictions) -> dict[str, float] | None:
-    """Mean of |E(t) - E(0)| / |E(0)| over systems and frames, for the forecast and for the truth.
+    """Median over systems of the time-mean relative drift |E(t) - E(0)| / |E(0)|.
 
-    E(0) is that of the last condition frame. The truth's own drift (of its integrator) stands
-    beside the forecast's, since that is the floor. The median over systems: single systems whose
-    energy is near zero would otherwise decide it.
+    E(0) is the energy of the last condition frame. The truth has a drift too, that of the
+    simulator's integrator: the least that a forecast can be expected to reach. Median, because
+    the relative drift of a few systems with an energy near zero would dominate a mean.
     """
     data, normaliser = windows.data, windows.normaliser
-    whole = data.present.all() and predictions.known.all()
-    if not whole or "strength" not in data.dataset["parameter"].values:
+    complete = data.present.all() and predictions.known.all()
+    if not complete or "strength" not in data.dataset["parameter"].values:
         return None
-    start = _energies(data, normaliser, _states_now(windows))
+    start = _energies(data, normaliser, _last_condition_states(windows))
     if start is None:
         return None
     drift = {}
     for name, scaled in (("forecast", predictions.mean), ("truth", predictions.truth)):
         states = scaled.reshape(data.systems, data.objects, *scaled.shape[1:])
-        found = _energies(data, normaliser, states)
-        assert found is not None
-        change = np.abs(found - start) / np.maximum(np.abs(start), 1e-12)
+        energies = _energies(data, normaliser, states)
+        assert energies is not None
+        change = np.abs(energies - start) / np.maximum(np.abs(start), 1e-12)
         drift[name] = float(np.median(change.mean(1)))
     return drift
 
 
-def _states_now(windows: Windows) -> np.ndarray:
+def _last_condition_states(windows: Windows) -> np.ndarray:
     """Scaled states of the last condition frame of each system's first window."""
     now = windows.condition - 1
     return windows.normaliser.states(windows.data.states[:, :, now : now + 1])

@@ -3,9 +3,6 @@
 import numpy as np
 from jaxtyping import Bool, Float
 
-LEVELS = (50, 90)
-"""Central intervals whose coverage is reported, in per cent."""
-
 
 def crps(
     samples: Float[np.ndarray, "sample ..."], truth: Float[np.ndarray, "..."]

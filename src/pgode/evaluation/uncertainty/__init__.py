@@ -1,1 +1,1 @@
-"""What is not known: calibrated spread of forecasts, and error that none can avoid."""
+"""Uncertainty: calibrated samples of forecasts, and the error that no forecast can avoid."""

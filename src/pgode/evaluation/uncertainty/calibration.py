@@ -1,11 +1,11 @@
-"""Uncertainty that means what it says: residuals of the validation split set the spread.
+"""Calibrated uncertainty: residuals of the validation split set the spread of samples.
 
-The posterior of z(0) knows little of the errors that a learned right-hand side makes later on.
-So a forecast's spread comes from what was found on systems that training did not see: for each
-variable and frame, the quantiles of (truth - mean) / scale, where the scale is the model's own
-spread for that object and frame plus its median there. Where the model's spread tells hard
-objects from easy ones the intervals follow it; where it does not they are as wide for all. Atoms
-of a molecule are the same in every system: they have residuals of their own (`together`).
+The posterior of z(0) does not cover the errors that a learned right-hand side makes later on. So
+the spread of a forecast comes from systems that training did not see: for each variable and frame,
+the quantiles of (truth - mean) / scale, where the scale is the spread of the model's draws for
+that object and frame plus its median there. Where the model's spread separates hard objects from
+easy ones the intervals follow it; elsewhere they are equally wide. Where systems share a reference
+their objects have correlated errors, and samples come from joint residuals instead.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from jaxtyping import Float
 
 from pgode.batches.normaliser import Normaliser
 from pgode.evaluation.predictions import Predictions
-from pgode.evaluation.uncertainty.joint_residuals import LEVELS, Together
+from pgode.evaluation.uncertainty.joint_residuals import LEVELS, JointResiduals
 
 DRAWS = 8
-"""Posterior draws from which the model's own spread is estimated."""
+"""Posterior draws from which the spread of the model is estimated."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Calibration:
     frames: Float[np.ndarray, " frame"]
     quantiles: Float[np.ndarray, "frame feature level"]
     spread: Float[np.ndarray, "frame feature"]
-    together: Together | None = None
+    joint: JointResiduals | None = None
 
     @classmethod
     def fit(cls, validation: Predictions, normaliser: Normaliser) -> "Calibration":
-        """Learn the quantiles from forecasts of the validation split, whose draws it needs."""
+        """The quantiles of forecasts of the validation split, which have draws of the posterior."""
         frames, kept = _frames(validation)
         deviation = _deviation(validation.draws, validation.mean)
         median = np.empty((len(frames), deviation.shape[2]))
@@ -44,21 +44,21 @@ class Calibration:
                 typical = float(np.median(deviation[:, frame, index]))
                 typical = typical if typical > 0 else 1.0
                 scaled = residuals[:, frame, index] / (deviation[:, frame, index] + typical)
-                found = scaled[np.isfinite(scaled)]
+                known = scaled[np.isfinite(scaled)]
                 median[row, index] = typical
-                quantiles[row, index] = np.quantile(found, LEVELS) if len(found) else 0.0
-        return cls(frames, quantiles, median, Together.fit(validation))
+                quantiles[row, index] = np.quantile(known, LEVELS) if len(known) else 0.0
+        return cls(frames, quantiles, median, JointResiduals.fit(validation))
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Calibration":
-        """Read back what `to_json` wrote."""
+        """Read back what `to_json` wrote, without joint residuals."""
         frames, quantiles, spread = (
             np.array(content[key]) for key in ("frames", "quantiles", "spread")
         )
         return cls(frames, quantiles, spread)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain lists, for a run folder; what is known of a molecule has a file of its own."""
+        """Plain lists, for a run folder. Joint residuals have a binary file instead."""
         return {
             "levels": LEVELS.tolist(),
             "frames": self.frames.tolist(),
@@ -73,22 +73,21 @@ class Calibration:
         times: Float[np.ndarray, "object frame"],
         count: int,
         seed: int,
-        structure: Float[np.ndarray, "object axis"] | None = None,
+        reference: Float[np.ndarray, "object axis"] | None = None,
     ) -> Float[np.ndarray, "sample object frame feature"]:
         """Calibrated sample paths around a mean forecast.
 
-        Atoms of the molecule that this was fitted to (`structure` says so) move together.
-        Otherwise:
-        One rank per sample, object and feature holds along the whole path, so paths are smooth;
-        ranks are stratified, so that a few samples already cover the distribution. Beyond the
-        last calibrated frame its quantiles are kept.
+        Systems with the `reference` of the validation systems are sampled from joint residuals.
+        For others one rank per sample, object and feature holds along the whole path, so paths are
+        smooth; ranks are stratified, so that a few samples already cover the distribution. Beyond
+        the last calibrated frame its quantiles are kept.
         """
         if count == 0:
             return np.empty((0, *mean.shape))
-        if self.together is not None:
-            whole = self.together.samples(mean, times, structure, count, seed)
-            if whole is not None:
-                return whole
+        if self.joint is not None:
+            jointly = self.joint.samples(mean, times, reference, count, seed)
+            if jointly is not None:
+                return jointly
         random = np.random.default_rng(seed)
         objects, frames, features = mean.shape
         order = random.random((count, objects, features)).argsort(0)
@@ -100,11 +99,24 @@ class Calibration:
             noise[..., feature] = _quantile(table, ranks[..., feature])
         return np.asarray(mean + scale * noise)
 
+    def resampled(self, predictions: Predictions, count: int, seed: int) -> Predictions:
+        """Predictions with `count` calibrated samples in place of draws of the posterior."""
+        return predictions.with_draws(
+            self.samples(
+                predictions.mean,
+                predictions.draws,
+                predictions.times,
+                count,
+                seed,
+                predictions.reference,
+            )
+        )
+
 
 def _frames(validation: Predictions) -> tuple[np.ndarray, np.ndarray]:
-    """When there are residuals, and at which frames: each later than all before it.
+    """Times and indices of the frames with residuals, each later than all before it.
 
-    Systems may differ in length and in their clocks; where one has ended, its time stands still.
+    Systems may differ in length and time step; the times of one that has ended do not increase.
     """
     seen = np.asarray(validation.known.any(axis=2))
     kept = np.flatnonzero(seen.any(axis=0))

@@ -1,141 +1,168 @@
-"""The error that no forecast can avoid: how far futures part that begin in one and the same state.
+"""Irreducible error, estimated from replicas of one state.
 
-Replicas share a condition and go on with other random forces. The best forecast of any of them is
-their mean, and its squared error is their variance. Replicas begin with the same velocities and
-the same solvent too, which no forecast is told, so the floor is a lower bound.
+Replicas share a condition and continue with other random forces. The best forecast of any of them
+is their mean, and its squared error is their variance. Replicas also share velocities and solvent,
+which a forecast does not see, so this floor is a lower bound.
 """
 
 import json
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.molecules import superposed
 from pgode.data.trajectories import Trajectories
+from pgode.evaluation.evaluation import NoiseFloor, ScoreTable
 from pgode.evaluation.predictions import predict
-from pgode.evaluation.scores.errors import columns, known_mean, system_means
+from pgode.evaluation.scores.errors import system_means
+from pgode.evaluation.scores.metrics import columns, known_mean
 from pgode.models import Forecaster, build_model, model_config
 from pgode.runtime.errors import InputError
 
 RESAMPLED = 2000
 RANGE = (0.05, 0.95)
-"""Quantiles of what is gained, over draws of the conditions."""
+"""Quantiles of the share of the achievable improvement over resampled conditions."""
 
-SAME = (
+SHARED_SETTINGS = (
     *("structure", "structure_hash", "seed", "implicit", "open_ring", "frame_time", "step"),
     "preparation",
 )
-"""What replicas and data have to agree on."""
+"""Settings of the generator that replicas and data must have in common."""
+
+COMPARED = ("model", "last_value", "share", "share_low", "share_high")
+"""Fields of `NoiseFloor` that compare a model with the floor, in the order of a row."""
+
+
+@dataclass(frozen=True)
+class _Replicas:
+    """Systems that share a condition, and the variance of their scaled futures."""
+
+    normaliser: Normaliser
+    systems: list[list[int]]
+    split: np.ndarray
+    futures: Float[np.ndarray, "system object time feature"]
+    variance: Float[np.ndarray, "condition object time feature"]
+
+    @classmethod
+    def of(cls, data: Trajectories, normaliser: Normaliser, condition: int) -> "_Replicas":
+        systems = _systems_by_condition(data, condition)
+        scaled = normaliser.states(data.states)[:, :, condition:]
+        return cls(
+            normaliser,
+            systems,
+            split=np.array([data.split[rows[0]] for rows in systems]),
+            futures=data.states[:, :, condition:],
+            variance=np.stack([scaled[rows].var(0, ddof=1) for rows in systems]),
+        )
+
+    def floor(self, horizons: Sequence[int]) -> NoiseFloor:
+        splits = [str(split) for split in dict.fromkeys(self.split.tolist())]
+        mse = {
+            split: {
+                h: {
+                    name: known_mean(self.variance[self.split == split][:, :, :h, index])
+                    for name, index in columns(self.normaliser).items()
+                }
+                for h in horizons
+            }
+            for split in splits
+        }
+        rmsd = {}
+        if len(self.normaliser.positions) == 3:
+            positions = self.futures[..., self.normaliser.positions]
+            roots = np.stack([_deviation(positions[rows]) for rows in self.systems])
+            rmsd = {split: roots[self.split == split].mean(0).tolist() for split in splits}
+        fewest = min(len(rows) for rows in self.systems)
+        return NoiseFloor(ScoreTable(mse), rmsd, len(self.systems), fewest)
 
 
 def noise_floor(
-    replicas: Trajectories,
-    normaliser: Normaliser,
-    condition: int,
-    horizons: list[int],
-    source: str = "the replicas",
-) -> dict[str, Any]:
-    """Floor by split, horizon and variable, in scaled units; and of the RMSD, in data units.
-
-    `rmsd` is by split and forecast frame, after superposition.
-    """
-    groups = _groups(replicas, condition, source)
-    variance = _variance(replicas, normaliser, condition, groups)
-    split = np.array([replicas.split[rows[0]] for rows in groups.values()])
-    found: dict[str, Any] = {
-        word: {
-            str(h): {
-                name: known_mean(variance[split == word][:, :, :h, index])
-                for name, index in columns(normaliser).items()
-            }
-            for h in horizons
-        }
-        for word in dict.fromkeys(split.tolist())
-    }
-    positions = replicas.states[:, :, condition:][..., normaliser.positions]
-    deviations = {}
-    if len(normaliser.positions) == 3:
-        roots = np.stack([_deviation(positions[rows]) for rows in groups.values()])
-        deviations = {word: roots[split == word].mean(0).tolist() for word in found}
-    return {
-        "mse": found,
-        "rmsd": deviations,
-        "conditions": len(groups),
-        "replicas": min(len(rows) for rows in groups.values()),
-    }
+    replicas: Trajectories, normaliser: Normaliser, condition: int, horizons: Sequence[int]
+) -> NoiseFloor:
+    """The floor of the squared error by split, horizon and variable, and that of the RMSD."""
+    return _Replicas.of(replicas, normaliser, condition).floor(horizons)
 
 
-def way_to_floor(
-    model: Forecaster,
-    replicas: Trajectories,
-    condition: int,
-    horizons: list[int],
-    source: str = "the replicas",
-) -> dict[str, Any]:
-    """The floor, and how much of the way from "last value" to it a model has gained.
+def compare_with_floor(
+    model: Forecaster, replicas: Trajectories, condition: int, horizons: Sequence[int]
+) -> NoiseFloor:
+    """The floor, and a model's share of the improvement on "last value" that is achievable.
 
-    (last value - ours) / (last value - floor) is 0 if no better and 1 if as good as can be. All
-    three are of the systems with replicas alone. Those are few and differ, so the share has a
-    range: what resampled conditions give.
+    Errors of the model, of "last value" and the floor are those of the systems with replicas
+    alone. These are few and differ, so the share has a range, from resampled conditions.
     """
     normaliser = model.normaliser
-    found = noise_floor(replicas, normaliser, condition, horizons, source)
-    groups = _groups(replicas, condition, source)
-    variance = _variance(replicas, normaliser, condition, groups)
-    owner = np.array([replicas.split[rows[0]] for rows in groups.values()])
+    grouped = _Replicas.of(replicas, normaliser, condition)
+    floor = grouped.floor(horizons)
     last = build_model("last-value", model_config("last-value", {}), normaliser)
-    kinds = ("model", "last-value", "gained", "gained_low", "gained_high")
-    found |= {kind: {} for kind in kinds}
-    for split in found["mse"]:
+    tables: dict[str, dict[str, dict[int, dict[str, float | None]]]] = {
+        field: {split: {h: {} for h in horizons} for split in floor.mse.splits}
+        for field in COMPARED
+    }
+    for split in floor.mse.splits:
         windows = Windows(replicas.split_of(split), normaliser, condition, max(horizons))
         forecasts = [predict(each, windows) for each in (model, last)]
         errors = [(each.squared_errors(), each.system) for each in forecasts]
-        here = np.flatnonzero(replicas.split == split)
-        members = [np.searchsorted(here, rows) for rows in groups.values() if rows[0] in here]
-        for kind in kinds:
-            found[kind][split] = {str(h): {} for h in horizons}
+        in_split = np.flatnonzero(replicas.split == split)
+        members = [
+            np.searchsorted(in_split, rows) for rows in grouped.systems if rows[0] in in_split
+        ]
+        variance = grouped.variance[grouped.split == split]
         for name, index in columns(normaliser).items():
-            tables = [system_means(each[:, :, index], system) for each, system in errors]
+            by_frame = [system_means(each[:, :, index], system) for each, system in errors]
             for h in horizons:
-                ours, worst = (
-                    np.array([np.nanmean(table[rows, :h]) for rows in members]) for table in tables
-                )
-                best = np.nanmean(variance[owner == split][:, :, :h, index], axis=(1, 2, 3))
-                row = (float(ours.mean()), float(worst.mean()), *share(ours, worst, best))
-                for kind, value in zip(kinds, row, strict=True):
-                    found[kind][split][str(h)][name] = value
-    return found
+                ours, theirs = (_by_condition(each, members, h) for each in by_frame)
+                best = np.nanmean(variance[:, :, :h, index], axis=(1, 2, 3))
+                shares = share_of_achievable(ours, theirs, best)
+                row = (float(ours.mean()), float(theirs.mean()), *shares)
+                for field, value in zip(COMPARED, row, strict=True):
+                    tables[field][split][h][name] = value
+    model_errors, last_value, share, share_low, share_high = map(ScoreTable, tables.values())
+    return replace(
+        floor,
+        model=model_errors,
+        last_value=last_value,
+        share=share,
+        share_low=share_low,
+        share_high=share_high,
+    )
 
 
-def share(
-    ours: Float[np.ndarray, " condition"],
-    worst: Float[np.ndarray, " condition"],
-    best: Float[np.ndarray, " condition"],
+def share_of_achievable(
+    model: Float[np.ndarray, " condition"],
+    last_value: Float[np.ndarray, " condition"],
+    floor: Float[np.ndarray, " condition"],
 ) -> tuple[float | None, float | None, float | None]:
-    """The share of the way from worst to best, and its range; None where there is no such way."""
+    """(last value - model) / (last value - floor), and its range over resampled conditions.
 
-    def one(rows: np.ndarray) -> np.ndarray:
-        o, w, b = (each[rows].mean(-1) for each in (ours, worst, best))
-        return np.asarray(np.divide(w - o, w - b, out=np.full_like(w, np.nan), where=w > b))
+    0 is no better than "last value", 1 as good as possible. None where "last value" is at the
+    floor; the range is None for a single condition.
+    """
 
-    whole = float(one(np.arange(len(ours))[None])[0])
-    draws = np.random.default_rng(0).integers(0, len(ours), (RESAMPLED, len(ours)))
-    several = one(draws)
-    if np.isnan(whole):
+    def share(rows: Int[np.ndarray, "draw condition"]) -> np.ndarray:
+        m, w, b = (each[rows].mean(-1) for each in (model, last_value, floor))
+        return np.asarray(np.divide(w - m, w - b, out=np.full_like(w, np.nan), where=w > b))
+
+    conditions = len(model)
+    overall = float(share(np.arange(conditions)[None])[0])
+    draws = np.random.default_rng(0).integers(0, conditions, (RESAMPLED, conditions))
+    resampled = share(draws)
+    if np.isnan(overall):
         return None, None, None
-    if len(ours) < 2 or np.isnan(several).any():
-        return whole, None, None
-    low, high = np.quantile(several, RANGE)
-    return whole, float(low), float(high)
+    if conditions < 2 or np.isnan(resampled).any():
+        return overall, None, None
+    low, high = np.quantile(resampled, RANGE)
+    return overall, float(low), float(high)
 
 
 def check_replicas(
     replicas: Trajectories, data: Trajectories, condition: int, horizon: int
 ) -> None:
-    """Refuse replicas of another molecule, prepared in another way than the data, or too short."""
+    """Refuse replicas of another molecule, prepared otherwise than the data, or too short."""
     if replicas.frames < condition + horizon:
         raise InputError(
             f"the replicas have {replicas.frames} frames, of which {condition} are the condition. "
@@ -145,10 +172,10 @@ def check_replicas(
     theirs, ours = (
         json.loads(each.dataset.attrs["generator_settings"]) for each in (replicas, data)
     )
-    for what in SAME:
-        if what in theirs and what in ours and theirs[what] != ours[what]:
+    for name in SHARED_SETTINGS:
+        if name in theirs and name in ours and theirs[name] != ours[name]:
             raise InputError(
-                f"the replicas have the {what} {theirs[what]}, the data {ours[what]}. Expected "
+                f"the replicas have the {name} {theirs[name]}, the data {ours[name]}. Expected "
                 f"futures of the same simulation, prepared in the same way. Give the file that was "
                 f"written beside the data."
             )
@@ -159,51 +186,51 @@ def check_replicas(
         )
 
 
-def _variance(
-    replicas: Trajectories, normaliser: Normaliser, condition: int, groups: dict[str, list[int]]
-) -> Float[np.ndarray, "condition object time feature"]:
-    scaled = normaliser.states(replicas.states)[:, :, condition:]
-    return np.stack([scaled[rows].var(0, ddof=1) for rows in groups.values()])
+def _by_condition(
+    errors: Float[np.ndarray, "system frame"], members: list[np.ndarray], horizon: int
+) -> Float[np.ndarray, " condition"]:
+    """Mean error of the replicas of each condition, over the first frames."""
+    return np.array([np.nanmean(errors[rows, :horizon]) for rows in members])
 
 
 def _deviation(positions: Float[np.ndarray, "replica object time 3"]) -> Float[np.ndarray, " time"]:
-    """How far replicas of one condition are from the mean of the others, the best forecast.
+    """RMSD between each replica of a condition and the mean of the others, the best forecast.
 
-    The mean of R - 1 others has a variance of its own, a (R - 1)-th of that of one; the factor
-    takes it out. The root is taken for each, as it is for the forecasts that this stands under.
+    The mean of R - 1 others varies too, by 1 / (R - 1) of the variance of one; the factor removes
+    this. The root is taken for each replica, as it is for the forecasts it is compared with.
     """
     frames, count = positions.swapaxes(1, 2), len(positions)
     roots = []
     for k in range(count):
         others = np.delete(frames, k, axis=0).mean(0)
         onto = frames[k][:, None]
-        gap = superposed(others[:, None], onto) - onto
-        roots.append(np.sqrt((gap**2).sum(-1).mean((1, 2)) * (count - 1) / count))
+        difference = superposed(others[:, None], onto) - onto
+        roots.append(np.sqrt((difference**2).sum(-1).mean((1, 2)) * (count - 1) / count))
     return np.asarray(np.mean(roots, axis=0))
 
 
-def _groups(replicas: Trajectories, condition: int, source: str) -> dict[str, list[int]]:
-    """Systems that share a condition."""
+def _systems_by_condition(replicas: Trajectories, condition: int) -> list[list[int]]:
+    """The systems of each shared condition."""
     settings = json.loads(replicas.dataset.attrs["generator_settings"])
-    parted = settings.get("condition", condition) if isinstance(settings, dict) else condition
-    if parted != condition:
+    shared = settings.get("condition", condition) if isinstance(settings, dict) else condition
+    if shared != condition:
         raise InputError(
-            f"the replicas of {source} part after {parted} frames, but the model sees {condition}. "
+            f"the replicas separate after {shared} frames, but the model sees {condition}. "
             f"Expected the same number. Simulate replicas with --condition {condition}, or train "
-            f"with window.condition={parted}."
+            f"with window.condition={shared}."
         )
-    owner = settings.get("replica_of") if isinstance(settings, dict) else None
-    if not isinstance(owner, list) or len(owner) != replicas.systems:
+    names = settings.get("replica_of") if isinstance(settings, dict) else None
+    if not isinstance(names, list) or len(names) != replicas.systems:
         raise InputError(
-            f"which systems share a condition is not said in {source}. Expected a file of "
-            f"replicas. Make one with pgode simulate protein --replicas 4."
+            "the replicas do not state which systems share a condition. Expected a file of "
+            "replicas. Make one with pgode simulate protein --replicas 4."
         )
-    groups: dict[str, list[int]] = {}
-    for system, name in enumerate(owner):
-        groups.setdefault(str(name), []).append(system)
-    if min(len(rows) for rows in groups.values()) < 2:
+    systems: dict[str, list[int]] = {}
+    for system, name in enumerate(names):
+        systems.setdefault(str(name), []).append(system)
+    if min(len(rows) for rows in systems.values()) < 2:
         raise InputError(
-            f"there are conditions with one future only in {source}. Expected at least two of "
-            f"each. Simulate more with --replicas."
+            "some conditions of the replicas have a single future. Expected at least two of each. "
+            "Simulate more with --replicas."
         )
-    return groups
+    return list(systems.values())

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from pgode.batches.windows import Batch
 from pgode.models.pgode.gates import Contexts, GateConfig
 from pgode.nn.feedforward import FeedForward
+from pgode.nn.initialisation import scaled
 
 Pull = Callable[[Float[Tensor, "objects dims"]], Float[Tensor, "objects dims"]]
 
@@ -34,9 +35,7 @@ class Coupling(nn.Module):
         inputs = gate.inputs(width)
         self.receive = FeedForward(inputs, width, RANK)
         self.send = FeedForward(inputs, width, RANK)
-        with torch.no_grad():
-            for parameter in self.receive.second.parameters():
-                parameter.mul_(SMALL)
+        scaled(self.receive.second, SMALL)
 
     def bind(self, contexts: Contexts, batch: Batch) -> Pull:
         """The pull on every object as a function of the positions alone."""

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.nn.initialisation import scaled
 from pgode.nn.time_embedding import time_embedding
 
 AGES = 16
@@ -48,9 +49,7 @@ class HistoryReadout(nn.Module):
         self.weigh = nn.Linear(width, self.kinds * AGES)
         has_reference = mean_structure and bool(self.positions) and bool(normaliser.structure)
         self.relax = nn.Linear(width, 1) if has_reference else None
-        with torch.no_grad():
-            for parameter in self.parameters():
-                parameter.mul_(START)
+        scaled(self, START)
 
     def forward(
         self,

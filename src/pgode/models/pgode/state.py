@@ -16,6 +16,7 @@ from pgode.models.pgode.history_readout import HistoryReadout
 from pgode.models.pgode.update import Mixture
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
+from pgode.nn.initialisation import scaled
 from pgode.runtime.settings import Settings, kind_of
 
 SMALL = 0.01
@@ -129,9 +130,7 @@ class Kinematic(nn.Module):
         self.register_buffer("gain", torch.tensor(gain), persistent=False)
         self.register_buffer("offset", torch.tensor(offset), persistent=False)
         self.frame_time = frame_time
-        self.acceleration = nn.Linear(width, self.size, bias=False)
-        with torch.no_grad():
-            self.acceleration.weight.mul_(SMALL)
+        self.acceleration = scaled(nn.Linear(width, self.size, bias=False), SMALL)
         self.coupling = Coupling(width, gate) if config.coupling else None
         self.decoder = _decoder(config, width, len(self.others)) if self.others else None
         self.history = _history(config, width, normaliser, self.others) if self.others else None
@@ -184,9 +183,7 @@ def _decoder(config: LatentStateConfig, width: int, features: int) -> FeedForwar
     """From z to features, or to their change since the last observation."""
     decoder = FeedForward(width, width, features)
     if config.residual_decoder:
-        with torch.no_grad():
-            for parameter in decoder.second.parameters():
-                parameter.mul_(SMALL)
+        scaled(decoder.second, SMALL)
     return decoder
 
 

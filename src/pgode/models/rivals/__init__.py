@@ -1,1 +1,1 @@
-"""Systems that PGODE is compared with: one file or folder each."""
+"""Models that PGODE is compared with: one file or folder each."""

@@ -1,26 +1,26 @@
-"""EqMotion: vectors and invariants of whole motions, learned side by side, all frames at once.
+"""EqMotion: equivariant layers on whole motions that forecast all frames at once.
 
-Each object has C vectors G_i (channels over a cosine transform of its history) and invariants h_i.
-A reasoning module gives each pair a distribution c_ij over categories of interaction. Each layer:
+Each object has C vectors G_i (channels of a cosine transform of its history) and invariants h_i. A
+reasoning module gives each pair a distribution c_ij over categories of interaction. Each layer:
 
     G_i <- a(h_i) * G_i
     G_i <- G_i + 1/(N - 1) sum_j sum_k c_ijk phi_k(h_i, h_j, |G_i - G_j|) * (G_i - G_j)
     G_i <- G_i + gate(Q G_i, K G_i),   gate(q, k) = q if q.k >= 0 else q - (q.k / k.k) k
     h_i <- h_i + phi_h(h_i, sum_j phi_m(h_i, h_j, |G_i - G_j|))
 
-Products with * are per channel. Networks see invariants only and the maps of vectors mix channels,
-never directions, so the forecast turns, mirrors and moves with its input, exactly.
+Products with * are per channel. The networks see invariants only, and maps of vectors mix channels
+but not directions, so the forecast rotates, reflects and shifts with its input, exactly.
 
 Xu, Tan, Tan, Chen, Wang, Wang, Wang: EqMotion: Equivariant Multi-agent Motion Prediction with
 Invariant Interaction Reasoning, CVPR 2023.
 
 Simplified: one forecast instead of many; histories are centred on the system once instead of in
-every layer; layers have residual connections, and sums the factor 1/(N - 1). Velocities are vectors
-of the history beside the positions, and a second output of the same features beside them: both
-outputs are a correction of the motion with constant velocity that grows from 0 at the last
-observation. Pairs are the data's edges, with their attributes: `pairs=complete` reasons over all
-pairs as the original does; on Springs (ten epochs, one seed) that took half as long again and had
-twice the validation error. After `frames` frames the model is applied again to its own forecast.
+every layer; layers have residual connections, and sums the factor 1/(N - 1). Velocities are inputs
+beside the positions, and a second output of the same vectors. Both outputs correct the motion with
+constant velocity, by an amount that grows from 0 at the last observation. Pairs are the data's
+edges with their attributes; `pairs=complete` reasons over all pairs as the original does, which on
+Springs (ten epochs, one seed) took 1.5 times as long and had twice the validation error. Beyond
+`frames` frames the model is applied again to its own forecast.
 """
 
 from dataclasses import replace
@@ -37,10 +37,19 @@ from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until
-from pgode.nn.geometry import Geometry, Motion, apart, norm, pair_share, system_sum
+from pgode.nn.geometry import (
+    Geometry,
+    Motion,
+    edge_displacement,
+    norm,
+    pair_share,
+    system_sum,
+)
+from pgode.nn.initialisation import scaled
+from pgode.nn.relation import EdgeRelation
 
-SMALL = 0.01
-"""Output maps start this much smaller, so that an untrained forecast keeps velocities."""
+INITIAL_SCALE = 0.01
+"""Output layers start this much smaller, so that an untrained forecast keeps velocities."""
 
 
 class EqMotionConfig(ModelConfig):
@@ -48,7 +57,7 @@ class EqMotionConfig(ModelConfig):
 
     width: int = Field(64, ge=1, description="vectors per object, and width of its invariants")
     layers: int = Field(4, ge=1, description="equivariant layers")
-    categories: int = Field(2, ge=1, description="kinds of interaction told apart")
+    categories: int = Field(2, ge=1, description="categories of interaction")
     history: int = Field(12, ge=2, description="condition frames that are read")
     frames: int = Field(36, ge=1, description="future frames forecast at once")
     pairs: Literal["graph", "complete"] = Field(
@@ -72,7 +81,7 @@ class EqMotion(Forecaster):
         self.invariants = FeedForward(history * (4 + values) - 1, width, width)
         self.reasoning = Reasoning(width, attributes, config.categories)
         self.layers = nn.ModuleList(
-            # h after the last layer is only read where there are values to decode.
+            # h after the last layer is used only if there are values to decode.
             EquivariantLayer(
                 width,
                 attributes,
@@ -81,39 +90,36 @@ class EqMotion(Forecaster):
             )
             for layer in range(config.layers)
         )
-        self.position = nn.Linear(width, frames, bias=False)
-        self.velocity = nn.Linear(width, frames, bias=False)
-        self.value = nn.Linear(width, frames * values) if values else None
-        with torch.no_grad():
-            for output in (self.position, self.velocity, self.value):
-                for parameter in () if output is None else output.parameters():
-                    parameter.mul_(SMALL)
+        self.position = scaled(nn.Linear(width, frames, bias=False), INITIAL_SCALE)
+        self.velocity = scaled(nn.Linear(width, frames, bias=False), INITIAL_SCALE)
+        value = nn.Linear(width, frames * values) if values else None
+        self.value = None if value is None else scaled(value, INITIAL_SCALE)
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
     ) -> Forecast:
-        """As many frames as it takes, `frames` at a time, then interpolate between them."""
+        """Extend the motion by `frames` at a time to the last time, then interpolate."""
         graph = batch.graph if self.config.pairs == "graph" else all_pairs(batch)
         motion = self.geometry.observe(batch, self.config.history)
-        kinds, motion = self.extend(motion, batch, graph)
+        categories, motion = self.extend(motion, batch, graph)
         for _ in range((frames_until(times) - 1) // self.config.frames):
             motion = self.extend(motion, batch, graph)[1]
         rollout = self.geometry.features(motion)[:, self.config.history - 1 :]
         mean = between_frames(rollout, times, batch)
         edges = graph.degree.clamp(min=1).unsqueeze(1)
-        found = {"interactions": graph.edge_sum(kinds) / edges}
-        return Forecast(mean, mean.expand(samples, *mean.shape), found)
+        contexts = {"interactions": graph.edge_sum(categories) / edges}
+        return Forecast(mean, mean.expand(samples, *mean.shape), contexts)
 
     def extend(
         self, motion: Motion, batch: Batch, graph: Graph
     ) -> tuple[Float[Tensor, "edges categories"], Motion]:
-        """Categories of the pairs, and the motion with `frames` more frames at its end."""
+        """Categories of the pairs, and the motion extended by `frames` frames."""
         recent = motion.recent(self.config.history)
         vectors, h = self.embed(recent, batch)
         share = pair_share(batch)
-        kinds = self.reasoning(vectors, h, graph)
+        categories = self.reasoning(vectors, h, graph)
         for layer in self.layers:
-            vectors, h = layer(vectors, h, kinds, graph, share)
+            vectors, h = layer(vectors, h, categories, graph, share)
         frames = self.config.frames
         ahead = torch.arange(1, frames + 1, device=h.device, dtype=h.dtype).view(1, -1, 1)
         back = cosine_transform(frames, h).T * ahead[0] / frames
@@ -124,12 +130,12 @@ class EqMotion(Forecaster):
         if self.value is not None:
             value = value + back @ self.value(h).unflatten(1, (frames, -1))
         future = Motion(position, velocity, value, torch.ones_like(position[:, :, 0]))
-        return kinds, motion.followed_by(future)
+        return categories, motion.followed_by(future)
 
     def embed(
         self, motion: Motion, batch: Batch
     ) -> tuple[Float[Tensor, "objects dims width"], Float[Tensor, "objects width"]]:
-        """G and h at the start, from the history alone."""
+        """The initial G and h, from the history alone."""
         position, velocity = motion.position, motion.velocity
         transform = cosine_transform(position.shape[1], position)
         own = position.mean(1, keepdim=True)
@@ -138,34 +144,31 @@ class EqMotion(Forecaster):
         speed = norm(velocity)
         turn = (velocity[:, 1:] * velocity[:, :-1]).sum(-1)
         turn = turn / (speed[:, 1:] * speed[:, :-1] + 1e-3)
-        known = [speed, turn, norm(centred), motion.seen, motion.value.flatten(1)]
-        return self.vectors(both.transpose(1, 2)), self.invariants(torch.cat(known, dim=1))
+        invariants = [speed, turn, norm(centred), motion.seen, motion.value.flatten(1)]
+        return self.vectors(both.transpose(1, 2)), self.invariants(torch.cat(invariants, dim=1))
 
 
 class PairNetwork(nn.Module):
-    """silu(W [h_i, h_j, |G_i - G_j|, e_ij]) for each pair, with h's products made per object."""
+    """silu(W [h_i, h_j, |G_i - G_j|, e_ij]) for each pair."""
 
     def __init__(self, width: int, attributes: int, outputs: int) -> None:
         super().__init__()
-        self.receive = nn.Linear(width, outputs)
-        self.send = nn.Linear(width, outputs, bias=False)
-        self.edge = nn.Linear(width + attributes, outputs, bias=False)
+        self.relation = EdgeRelation(width, outputs, width + attributes)
 
     def forward(
         self,
         h: Float[Tensor, "objects width"],
-        between: Float[Tensor, "edges dims width"],
+        displacement: Float[Tensor, "edges dims width"],
         graph: Graph,
     ) -> Float[Tensor, "edges outputs"]:
         """One row per edge."""
-        own = graph.at_receivers(self.receive(h)) + graph.at_senders(self.send(h))
-        distance = norm(between.transpose(1, 2))
-        joined = own + self.edge(torch.cat([distance, graph.attributes], dim=1))
-        return nn.functional.silu(joined)
+        distance = norm(displacement.transpose(1, 2))
+        edge = torch.cat([distance, graph.attributes], dim=1)
+        return nn.functional.silu(self.relation(h, graph, edge))
 
 
 class Reasoning(nn.Module):
-    """Which kind of interaction each pair has: a distribution that no rotation changes."""
+    """The category of each pair's interaction, as a distribution that is invariant."""
 
     def __init__(self, width: int, attributes: int, categories: int) -> None:
         super().__init__()
@@ -181,10 +184,10 @@ class Reasoning(nn.Module):
         graph: Graph,
     ) -> Float[Tensor, "edges categories"]:
         """c_ij: each row sums to 1."""
-        between = apart(vectors, graph)
-        heard = graph.edge_sum(self.pair(h, between, graph))
-        known = self.gather(torch.cat([h, heard], dim=1))
-        return torch.softmax(self.score(self.kind(known, between, graph)), dim=1)
+        displacement = edge_displacement(vectors, graph)
+        messages = graph.edge_sum(self.pair(h, displacement, graph))
+        gathered = self.gather(torch.cat([h, messages], dim=1))
+        return torch.softmax(self.score(self.kind(gathered, displacement, graph)), dim=1)
 
 
 class EquivariantLayer(nn.Module):
@@ -205,35 +208,35 @@ class EquivariantLayer(nn.Module):
         self,
         vectors: Float[Tensor, "objects dims width"],
         h: Float[Tensor, "objects width"],
-        kinds: Float[Tensor, "edges categories"],
+        categories: Float[Tensor, "edges categories"],
         graph: Graph,
         share: Float[Tensor, "objects 1"],
     ) -> tuple[Float[Tensor, "objects dims width"], Float[Tensor, "objects width"]]:
         """G and h after the layer."""
-        between = apart(vectors, graph)
+        displacement = edge_displacement(vectors, graph)
         vectors = vectors + self.attention(h).unsqueeze(1) * vectors
-        hidden = self.pair(h, between, graph).unflatten(1, (self.categories, -1))
-        weight = self.weight((hidden * kinds.unsqueeze(2)).flatten(1))
-        pulls = graph.edge_sum((weight.unsqueeze(1) * between).flatten(1)) * share
+        hidden = self.pair(h, displacement, graph).unflatten(1, (self.categories, -1))
+        weight = self.weight((hidden * categories.unsqueeze(2)).flatten(1))
+        pulls = graph.edge_sum((weight.unsqueeze(1) * displacement).flatten(1)) * share
         vectors = vectors + pulls.view_as(vectors)
         vectors = vectors + direction_gate(self.query(vectors), self.key(vectors))
         if self.message is not None and self.update is not None:
-            heard = graph.edge_sum(self.message(h, between, graph))
-            h = h + self.update(torch.cat([h, heard], dim=1))
+            messages = graph.edge_sum(self.message(h, displacement, graph))
+            h = h + self.update(torch.cat([h, messages], dim=1))
         return vectors, h
 
 
 def direction_gate(
     query: Float[Tensor, "objects dims width"], key: Float[Tensor, "objects dims width"]
 ) -> Float[Tensor, "objects dims width"]:
-    """Each query without its part against the direction of its key: a ReLU for vectors."""
+    """Each query without its component opposite to its key: a ReLU for vectors."""
     along = (query * key).sum(1, keepdim=True)
     square = key.square().sum(1, keepdim=True)
     return query - along.clamp(max=0) / (square + 1e-6) * key
 
 
 def cosine_transform(frames: int, like: Tensor) -> Float[Tensor, "frames frames"]:
-    """Orthonormal DCT-II as a matrix; its transpose goes back."""
+    """Orthonormal DCT-II as a matrix; its transpose is its inverse."""
     number = torch.arange(frames, device=like.device, dtype=like.dtype)
     waves = torch.cos(torch.pi / frames * (number + 0.5) * number.unsqueeze(1))
     waves = waves * (2 / frames) ** 0.5
@@ -241,10 +244,10 @@ def cosine_transform(frames: int, like: Tensor) -> Float[Tensor, "frames frames"
 
 
 def all_pairs(batch: Batch) -> Graph:
-    """Every pair of a system; where it is an edge of the data it has its attributes, else 0."""
+    """All pairs of a system, with the attributes of the data's edges and 0 for other pairs."""
     graph, pairs = batch.graph, Graph.complete(batch.system, batch.states.dtype)
     attributes = graph.attributes.new_zeros(pairs.edges, graph.attributes.shape[1])
-    number = pairs.receivers * pairs.rows + pairs.senders  # rising, as pairs are in order
+    number = pairs.receivers * pairs.rows + pairs.senders  # pairs are sorted, so this rises
     known = graph.receivers * graph.rows + graph.senders
     place = torch.searchsorted(number, known)
     return replace(pairs, attributes=attributes.index_copy(0, place, graph.attributes))

@@ -1,18 +1,20 @@
-"""HOPE: a second-order graph ODE that starts from what two different encoders saw.
+"""HOPE: a second-order graph ODE with a twin encoder.
 
     d^2 z_i/dt^2 = F(z_i, dz_i/dt, sum_j relu(W [z_i, z_j, dz_i/dt, dz_j/dt, e_ij])) - gamma dz_i/dt
 
-z is like a position and dz/dt like a momentum, so that trends outlast a step without the network
-having to hold them; gamma > 0 is a damping learned for each dimension. Both start from a posterior
-over two summaries of the history: softmax attention (who matters), and Chebyshev polynomials of
-the Laplacian of all observations (what several steps away in the graph or in time says).
+z acts as a position and dz/dt as a momentum, so trends persist without the network having to encode
+them; gamma > 0 is a damping learned for each dimension. The initial values of both are drawn from a
+posterior given two summaries of the history: softmax attention, which selects neighbours, and
+Chebyshev polynomials of the Laplacian of all observations, which reach several steps at once in the
+graph and in time.
 
 X. Luo, J. Yuan, Z. Huang, H. Jiang, Y. Qin, W. Ju, M. Zhang, Y. Sun: HOPE: High-order Graph ODE
 for Modeling Interacting Dynamics, ICML 2023.
 
-Simplified: the original gives edges latent states and a second-order equation of their own; here
-they act through their attributes in the messages. Attention runs over the temporal graph of PGODE,
-and both summaries have the last observation beside the pooled vector. The sizes are ours.
+Simplified: in the original, edges have latent states with a separate second-order equation; here
+their attributes are inputs of the messages. Attention runs over the temporal graph of PGODE, and
+both summaries have the last observation beside the pooled vector. The sizes are not those of the
+original.
 """
 
 from dataclasses import replace
@@ -25,19 +27,20 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
+from pgode.models.latent import Encoded
+from pgode.models.latent_ode import InitialValueProblem, LatentODE, LatentODEConfig
 from pgode.nn.attention import AttentionEncoder, Pooling, node_times, observations
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.gaussian import Posterior
-from pgode.nn.integrate import integrate
+from pgode.nn.relation import Relation
 from pgode.nn.time_embedding import time_embedding
-from pgode.ode import Derivative, SolverConfig
+from pgode.ode import Derivative
 
 DAMPING = -2.0
-"""Where the raw damping starts: softplus of it is 0.13 per unit of ODE time, or ten frames."""
+"""Initial damping before softplus, which makes it 0.13 per unit of model time (ten frames)."""
 
 
-class HOPEConfig(LatentConfig):
+class HOPEConfig(LatentODEConfig):
     """Sizes of the twin encoder and of the second-order ODE."""
 
     width: int = Field(128, ge=1, description="width of the graph network inside the ODE")
@@ -45,10 +48,9 @@ class HOPEConfig(LatentConfig):
     encoder_width: int = Field(64, ge=1, description="width of each branch of the encoder")
     encoder_layers: int = Field(2, ge=1, description="layers of each branch of the encoder")
     order: int = Field(3, ge=1, description="Chebyshev polynomials per convolution, T_0 included")
-    solver: SolverConfig = SolverConfig()
 
 
-class HOPE(LatentForecaster):
+class HOPE(LatentODE):
     """High-order graph ODE: encode twice, draw position and momentum, solve, decode."""
 
     config: HOPEConfig
@@ -69,30 +71,23 @@ class HOPE(LatentForecaster):
         summary = torch.cat([self.attention(batch), self.spectral(batch)], dim=1)
         return Encoded(self.posterior(summary))
 
-    def rollout(
-        self,
-        batch: Batch,
-        encoded: Encoded,
-        initial: Float[Tensor, "objects latent"],
-        times: Float[Tensor, "systems outputs"],
-    ) -> tuple[Float[Tensor, "objects outputs features"], int]:
-        """Solve for position and momentum, and decode both."""
-        derivative = self.dynamics.bind(batch.graph)
-        solution = integrate(derivative, initial, batch, times, self.config.solver)
-        return self.decoder(solution.states).transpose(0, 1), solution.evaluations
+    def problem(
+        self, batch: Batch, encoded: Encoded, initial: Float[Tensor, "objects latent"]
+    ) -> InitialValueProblem:
+        """The second-order equation of position and momentum; both are decoded."""
+        return InitialValueProblem(self.dynamics.bind(batch.graph), initial, self.decoder)
 
 
-class SecondOrder(nn.Module):
-    """d[z, p]/dt = [p, F(z, p) - gamma p], with p the momentum."""
+class SecondOrder(Relation):
+    """d[z, p]/dt = [p, F(z, p) - gamma p], with p the momentum.
+
+    It inherits from `Relation` instead of holding one to keep the order of its parameters, in which
+    the norm of the gradient is summed: another order changes the last digit of trained weights.
+    """
 
     def __init__(self, latent: int, width: int, attributes: int) -> None:
-        super().__init__()
+        super().__init__(2 * latent, width, attributes)
         self.latent = latent
-        self.receive = nn.Linear(2 * latent, width)
-        self.send = nn.Linear(2 * latent, width, bias=False)
-        self.edge = nn.Parameter(torch.empty(attributes, width))
-        bound = (2 * latent) ** -0.5
-        nn.init.uniform_(self.edge, -bound, bound)
         self.force = FeedForward(2 * latent + width, width, latent)
         self.damping = nn.Parameter(torch.full((latent,), DAMPING))
 
@@ -102,15 +97,15 @@ class SecondOrder(nn.Module):
 
         def derivative(t: Tensor, y: Tensor) -> Tensor:
             momentum = y[:, self.latent :]
-            heard = graph.neighbour_sum(self.receive(y), self.send(y), self.edge)
-            force: Tensor = self.force(torch.cat([y, heard], dim=1))
+            messages = self.neighbour_sum(y, graph)
+            force: Tensor = self.force(torch.cat([y, messages], dim=1))
             return torch.cat([momentum, torch.addcmul(force, gamma, momentum, value=-1)], dim=1)
 
         return derivative
 
 
 class ChebyshevEncoder(nn.Module):
-    """Graph convolutions that reach `order` - 1 steps at once, over all observations of a batch.
+    """Graph convolutions over all observations of a batch, each reaching `order` - 1 steps.
 
     h <- h + silu( sum_k W_k T_k(L) norm(h) ),   T_k = 2 L T_(k-1) - T_(k-2)
     """
@@ -135,10 +130,10 @@ class ChebyshevEncoder(nn.Module):
 
 
 class Laplacian:
-    """The scaled Laplacian -D^(-1/2) A D^(-1/2) of a graph taken as undirected.
+    """The scaled Laplacian -D^(-1/2) A D^(-1/2) of a graph made undirected.
 
-    Polynomials of Chebyshev stay bounded on [-1, 1] only, so its eigenvalues have to be real and
-    there: A is (w + w^T) / 2 and D sums |A|. Edges then also carry the past forwards in time.
+    Chebyshev polynomials are bounded on [-1, 1] only, so the eigenvalues have to be real and
+    within it: A is (w + w^T) / 2 and D sums |A|. Temporal edges then also act forwards in time.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -159,7 +154,7 @@ class Laplacian:
     def chebyshev(
         self, x: Float[Tensor, "nodes width"], order: int
     ) -> Float[Tensor, "nodes channels"]:
-        """[T_0(L) x, T_1(L) x, ...], side by side."""
+        """[T_0(L) x, T_1(L) x, ...] along the last axis."""
         terms = [x, self(x)][:order]
         while len(terms) < order:
             terms.append(2 * self(terms[-1]) - terms[-2])
@@ -167,7 +162,7 @@ class Laplacian:
 
 
 def _reversed(graph: Graph) -> Graph:
-    """The same edges the other way round."""
+    """The graph with all its edges reversed."""
     order = graph.reverse_edges.long()
     return replace(
         graph,

@@ -1,7 +1,7 @@
-"""MPNODE: neural ODE modules, one per object, that pass each other messages while they run.
+"""MPNODE: neural ODE modules, one per object, that exchange messages as part of their state.
 
-The state of an object is what is observed of it, x, beside a short message m to its neighbours,
-which is learned and starts at 0. One network gives the derivative of both:
+The state of an object is its observed state x and a short learned message m to its neighbours,
+which starts at 0. One network gives the derivative of both:
 
     d[x_i; m_i]/dt = f([x_i, mean_j w_ij m_j, u_i])
 
@@ -9,11 +9,11 @@ Jayesh K. Gupta, Sai Vemprala and Ashish Kapoor, "Learning Modular Simulations f
 Systems", NeurIPS 2022.
 
 Simplified: the mean is weighted by the attributes of the edges (one mean for each), so that the
-sign of a charge is heard; the original has plain edges. u_i, which the original keeps for known
-controls, is here a recurrent summary of the object's condition and its number of neighbours,
-constant in time: what the parameters of the system are shows in the history alone, and a mean does
-not tell of how many. The graph at the end of the condition stays. Steps are fixed (rk4), where the
-original has an adaptive solver.
+sign of a charge matters; the original has plain edges. u_i, a known control in the original, is
+here a recurrent summary of the object's condition and its number of neighbours, constant in time:
+the parameters of the system show in the history only, and a mean does not depend on the number of
+neighbours. The graph is that at the end of the condition. Steps are fixed (rk4); the original has
+an adaptive solver.
 """
 
 from collections.abc import Callable
@@ -53,14 +53,14 @@ class Module(nn.Module):
         self.third = nn.Linear(width, features + message)
 
     def bind(self, summary: Float[Tensor, "objects width"], graph: Graph) -> Derivative:
-        """The derivative of [x; m], with all that stays constant worked out once."""
+        """The derivative of [x; m]; its constant part is computed once."""
         neighbours = torch.log1p(graph.degree).unsqueeze(1)
         constant = self.outer(torch.cat([summary, neighbours], dim=1))
-        hear = mean_of_neighbours(graph)
+        mean = mean_of_neighbours(graph)
 
         def derivative(t: Tensor, y: Tensor) -> Tensor:
             x, m = y[:, : self.features], y[:, self.features :]
-            hidden = torch.tanh(self.inner(torch.cat([x, hear(m)], dim=1)) + constant)
+            hidden = torch.tanh(self.inner(torch.cat([x, mean(m)], dim=1)) + constant)
             out: Tensor = self.third(torch.tanh(self.second(hidden)))
             return out
 
@@ -69,15 +69,15 @@ class Module(nn.Module):
 
 def mean_of_neighbours(
     graph: Graph,
-) -> Callable[[Float[Tensor, "objects message"]], Float[Tensor, "objects heard"]]:
-    """m -> mean_j attribute_ij m_j for each edge attribute, side by side; 0 without neighbours."""
+) -> Callable[[Float[Tensor, "objects message"]], Float[Tensor, "objects means"]]:
+    """m -> [mean_j e_ijk m_j for each edge attribute k]; 0 without neighbours."""
     share = 1 / graph.degree.clamp(min=1)[graph.receivers]
     weights = [(column * share).contiguous() for column in graph.attributes.unbind(1)]
     return lambda m: torch.cat([graph.weighted_sum(m, weight) for weight in weights], dim=1)
 
 
 class MPNODE(Forecaster):
-    """Modules that hear the mean of their neighbours' messages."""
+    """Modules coupled by the mean of their neighbours' messages."""
 
     config: MPNODEConfig
     config_type = MPNODEConfig
@@ -98,5 +98,5 @@ class MPNODE(Forecaster):
         derivative = self.module.bind(summary, batch.graph)
         solution = integrate(derivative, initial, batch, times, self.config.solver)
         mean = solution.states[..., : start.shape[1]].transpose(0, 1)
-        found = {"summary": summary}
-        return Forecast(mean, mean.expand(samples, *mean.shape), found, solution.evaluations)
+        draws = mean.expand(samples, *mean.shape)
+        return Forecast(mean, draws, {"summary": summary}, solution.evaluations)

@@ -1,7 +1,7 @@
-"""NODE: each object on its own, by a latent ordinary differential equation.
+"""NODE: a latent ordinary differential equation for each object on its own.
 
-A recurrent network reads an object's condition and gives a posterior of its latent state at the
-end of it, from which a neural ODE goes on:
+A recurrent network reads an object's condition and gives the posterior of its latent state at the
+end of the condition, where a neural ODE starts:
 
     z_i(0) ~ N(mu_i, sigma_i^2),    dz_i/dt = f(z_i),    x_i(t) = x_i(0) + D (z_i(t) - z_i(0))
 
@@ -9,10 +9,10 @@ Ricky T. Q. Chen, Yulia Rubanova, Jesse Bettencourt and David Duvenaud, "Neural 
 Differential Equations", NeurIPS 2018, as the latent model of Yulia Rubanova, Ricky T. Q. Chen and
 David Duvenaud, "Latent ODEs for Irregularly-Sampled Time Series", NeurIPS 2019.
 
-Simplified: the encoder is a plain GRU that is told the gaps in time, without an ODE of its own
-between observations. As in the original it ends its reading at the time of z(0); but that is here
-the last observation, so it reads forwards, and only what follows is decoded, not the condition.
-The linear decoder gives the change since the last observation x(0); the original decodes the state.
+Simplified: the encoder is a plain GRU with the gaps in time as inputs, without an ODE between
+observations. As in the original, it stops reading at the time of z(0). Here that is the last
+observation, so it reads forwards, and only the future is decoded, not the condition. The linear
+decoder gives the change since the last observation x(0); the original decodes the state.
 """
 
 from jaxtyping import Float
@@ -21,24 +21,22 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
+from pgode.models.latent import Encoded
+from pgode.models.latent_ode import InitialValueProblem, LatentODE, LatentODEConfig
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import Posterior
-from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
-from pgode.ode import SolverConfig
 
 
-class NODEConfig(LatentConfig):
+class NODEConfig(LatentODEConfig):
     """Sizes of the latent ODE."""
 
     width: int = Field(64, ge=1, description="width of the latent state and of the encoder")
     hidden: int = Field(200, ge=1, description="hidden units of f")
-    solver: SolverConfig = SolverConfig()
 
 
-class NODE(LatentForecaster):
+class NODE(LatentODE):
     """Latent ODE of every object, without interaction."""
 
     config: NODEConfig
@@ -57,15 +55,11 @@ class NODE(LatentForecaster):
         posterior = self.posterior(self.encoder(batch))
         return Encoded(posterior, {"initial_state": posterior.mean})
 
-    def rollout(
-        self,
-        batch: Batch,
-        encoded: Encoded,
-        initial: Float[Tensor, "objects latent"],
-        times: Float[Tensor, "systems outputs"],
-    ) -> tuple[Float[Tensor, "objects outputs features"], int]:
-        """Integrate dz/dt = f(z) to every requested time and decode the change."""
-        solution = integrate(lambda t, z: self.f(z), initial, batch, times, self.config.solver)
-        change: Tensor = self.decoder(solution.states - initial).transpose(0, 1)
+    def problem(
+        self, batch: Batch, encoded: Encoded, initial: Float[Tensor, "objects latent"]
+    ) -> InitialValueProblem:
+        """dz/dt = f(z); the change of z since time 0 is decoded."""
         start, _ = last_observed(batch)
-        return start.unsqueeze(1) + change, solution.evaluations
+        return InitialValueProblem(
+            lambda t, z: self.f(z), initial, lambda z: start + self.decoder(z - initial)
+        )

@@ -1,4 +1,4 @@
-"""NRI: infer the kind of every pair's interaction from the history, then step frame by frame.
+"""NRI: infers the kind of every pair's interaction from the history, then steps frame by frame.
 
     h_ij = f_1([h_i, h_j]),  h_i = f_0(history of i);    h'_i = g(mean_j h_ij)
     q(e_ij | history) = softmax(f_2([h'_i, h'_j, h_ij])) over K kinds of interaction
@@ -8,17 +8,17 @@
 T. Kipf, E. Fetaya, K.-C. Wang, M. Welling, R. Zemel: Neural Relational Inference for Interacting
 Systems, ICML 2018.
 
-All ordered pairs of a system's objects take part and their kinds are inferred: the graph of the
-data is not an input. Cost and memory grow with the square of a system's objects.
+The kinds of all ordered pairs of a system's objects are inferred; the graph of the data is not an
+input. Time and memory grow with the square of the number of objects.
 
-Simplified: the original encodes and decodes the same frames, and its decoder is shown the true
+Simplified: the original encodes and decodes the same frames, and its decoder is given the true
 state every tenth frame; here the encoder sees the condition and the decoder forecasts the whole
-horizon from the last state. The second layer of m_k is linear, so that it can follow the sum over
-pairs. Layer norm stands where the original has batch norm, which would let the systems of a batch
-see each other. The encoder is given the last state and the changes before it, scaled up, instead of
-the states: the same numbers, from which accelerations are far easier to learn. Where the data name
-no velocities, a state alone does not say how it goes on, and the decoder sees the change since the
-frame before too (for such data the original has a recurrent decoder).
+horizon from the last state. The second layer of m_k is linear, so that it can be applied after the
+sum over pairs. Layer norm replaces batch norm, which would let the systems of a batch affect each
+other. The inputs of the encoder are the last state and the scaled changes before it instead of the
+states: the same information, from which accelerations are far easier to learn. If the data have no
+named velocities, a state alone does not determine its future, and the change since the previous
+frame is a second input of the decoder (for such data the original has a recurrent decoder).
 """
 
 import math
@@ -34,22 +34,23 @@ from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until, whole_frames
+from pgode.nn.relation import EdgeRelation
 
 CHANGE_SCALE = 10.0
-"""Changes per frame are small beside the states; this brings them to one size."""
+"""Changes per frame are small compared with the states; this makes them comparable."""
 
 
 class NRIConfig(ModelConfig):
     """Settings of NRI; the sizes are those of the original.
 
-    With `no_edge`, drawn edges first mean nothing but noise in the forces; on Springs the posterior
-    then settled within an epoch on all pairs interacting, and learnt no more. Hence it is off.
+    `no_edge` is off because drawn edges are mere noise in the forces at first: on Springs, the
+    posterior then settled within one epoch on interactions between all pairs and stayed there.
     """
 
     width: int = Field(256, ge=1, description="width of all networks")
     edge_types: int = Field(2, ge=2, description="kinds of interaction, K")
     no_edge: bool = Field(False, description="the first kind is no interaction: it sends nothing")
-    history: int = Field(12, ge=1, description="last frames that the encoder sees")
+    history: int = Field(12, ge=1, description="last condition frames that the encoder sees")
     temperature: float = Field(0.5, gt=0, description="temperature of the softmax over kinds")
     variance: float = Field(5e-5, gt=0, description="variance of the Gaussian likelihood")
 
@@ -89,9 +90,9 @@ class NRI(Forecaster):
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
     ) -> Forecast:
-        """Forecast with each edge shared out among the kinds; each sample draws one kind per edge.
+        """Forecast with each edge a mixture of kinds; each sample draws one kind per edge.
 
-        What was inferred is shown per object: the mean probability of each kind over its edges.
+        The context of an object is the mean probability of each kind over its edges.
         """
         frames, graph, logits = self.infer(batch)
         weights = torch.softmax(logits / self.config.temperature, dim=-1)
@@ -122,14 +123,14 @@ class NRI(Forecaster):
         edges: Float[Tensor, "edges kinds"],
         times: Float[Tensor, "systems outputs"],
     ) -> Float[Tensor, "objects outputs features"]:
-        """Roll out from the last frame, with each edge's share of the kinds."""
+        """Roll out from the last frame, with the weights of the kinds of each edge."""
         weights = edges[:, 1:] if self.config.no_edge else edges
         rollout = self.decoder(frames[:, -2:], graph, weights, frames_until(times))
         return between_frames(rollout, times, batch)
 
 
 class EdgeEncoder(nn.Module):
-    """Object -> edge -> object -> edge: logits of each pair's kind from all objects' histories."""
+    """Object -> edge -> object -> edge: logits of each pair's kind from the histories."""
 
     def __init__(self, inputs: int, width: int, kinds: int) -> None:
         super().__init__()
@@ -151,16 +152,11 @@ class EdgeEncoder(nn.Module):
 
 
 class PairNetwork(nn.Module):
-    """A feed-forward network of [x_i, x_j, y_ij] on every edge; its first map is split.
-
-    The products with x_i and x_j are then made once per object, not once per edge.
-    """
+    """A feed-forward network of [x_i, x_j, y_ij] for every edge."""
 
     def __init__(self, inputs: int, width: int, outputs: int, edge_inputs: int = 0) -> None:
         super().__init__()
-        self.receive = nn.Linear(inputs, width)
-        self.send = nn.Linear(inputs, width, bias=False)
-        self.edge = nn.Linear(edge_inputs, width, bias=False) if edge_inputs else None
+        self.relation = EdgeRelation(inputs, width, edge_inputs)
         self.out = nn.Linear(width, outputs)
 
     def forward(
@@ -170,30 +166,26 @@ class PairNetwork(nn.Module):
         y: Float[Tensor, "edges edge_inputs"] | None = None,
     ) -> Float[Tensor, "edges outputs"]:
         """One row per edge."""
-        hidden = graph.at_receivers(self.receive(x)) + graph.at_senders(self.send(x))
-        if self.edge is not None and y is not None:
-            hidden = hidden + self.edge(y)
-        out: Tensor = self.out(nn.functional.silu(hidden))
+        out: Tensor = self.out(nn.functional.silu(self.relation(x, graph, y)))
         return out
 
 
 class EdgeDecoder(nn.Module):
     """x_i + r([x_i, sum_j sum_k e_ijk m_k([x_i, x_j])]), frame by frame.
 
-    The first maps of all m_k are one product per object; their second maps follow the sum.
-    `changes` adds the change since the frame before to what is seen of an object.
+    The first layers of all m_k are one product per object; their second layers follow the sum.
+    `changes` adds the change since the previous frame to the inputs.
     """
 
     def __init__(self, features: int, width: int, kinds: int, *, changes: bool) -> None:
         super().__init__()
         self.changes, self.width = changes, width
         inputs = 2 * features if changes else features
-        self.receive = nn.Linear(inputs, kinds * width)
-        self.send = nn.Linear(inputs, kinds * width, bias=False)
+        self.relation = EdgeRelation(inputs, kinds * width)
         self.message = nn.Linear(kinds * width, width, bias=False)
         self.hidden = nn.Linear(inputs + width, width)
         self.update = FeedForward(width, width, features)
-        # An untrained model then forecasts nearly the last state, not a random walk from it.
+        # An untrained model then nearly keeps the last state, instead of a random walk from it.
         nn.init.normal_(self.update.second.weight, std=1e-3)
         nn.init.zeros_(self.update.second.bias)
 
@@ -208,32 +200,29 @@ class EdgeDecoder(nn.Module):
         before, state = last[:, 0], last[:, -1]
         rollout = [state]
         for _ in range(frames):
-            seen = (
-                torch.cat([state, CHANGE_SCALE * (state - before)], dim=-1)
-                if self.changes
-                else state
-            )
-            before, state = state, state + self.change(seen, graph, weights)
+            inputs = state
+            if self.changes:
+                inputs = torch.cat([state, CHANGE_SCALE * (state - before)], dim=-1)
+            before, state = state, state + self.change(inputs, graph, weights)
             rollout.append(state)
         return torch.stack(rollout, dim=1)
 
     def change(
         self,
-        seen: Float[Tensor, "objects inputs"],
+        inputs: Float[Tensor, "objects inputs"],
         graph: Graph,
         weights: Float[Tensor, "edges kinds"],
     ) -> Float[Tensor, "objects features"]:
-        """What one frame adds to each state."""
-        pairs = graph.at_receivers(self.receive(seen)) + graph.at_senders(self.send(seen))
-        by_kind = torch.relu(pairs).view(*weights.shape, self.width)
-        heard = self.message(graph.edge_sum((by_kind * weights.unsqueeze(2)).flatten(1)))
-        hidden = torch.relu(self.hidden(torch.cat([seen, heard], dim=-1)))
-        added: Tensor = self.update(hidden)
-        return added
+        """The change of each state within one frame."""
+        by_kind = torch.relu(self.relation(inputs, graph)).view(*weights.shape, self.width)
+        messages = self.message(graph.edge_sum((by_kind * weights.unsqueeze(2)).flatten(1)))
+        hidden = torch.relu(self.hidden(torch.cat([inputs, messages], dim=-1)))
+        change: Tensor = self.update(hidden)
+        return change
 
 
 def divergence_from_uniform(logits: Float[Tensor, "edges kinds"]) -> Float[Tensor, " edges"]:
-    """Kullback-Leibler divergence of each edge's distribution from the uniform one."""
+    """Kullback-Leibler divergence of each edge's distribution from the uniform distribution."""
     logarithm = torch.log_softmax(logits, dim=-1)
     return (logarithm.exp() * logarithm).sum(-1) + math.log(logits.shape[1])
 

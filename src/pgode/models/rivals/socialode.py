@@ -1,21 +1,22 @@
-"""Social ODE: a latent ODE in which each object moves on its own and gives way to its neighbours.
+"""Social ODE: a latent ODE of each object's own motion and of its neighbours' influence.
 
     dz_i/dt = f(z_i) + (1 - a_i) W sum_j  intensity_ij / (1 + |x_i - x_j|^2 / l^2)  m_ij
 
-f is the object's own motion. m_ij = relu(A z_i + B z_j + C e_ij) is what neighbour j tells it,
-weighted by the intensity of their interaction (a sigmoid of a linear score of m_ij) and by how
-close they are, x being the position decoded from z. The aggressiveness a_i in (0, 1), read off the
-object's history, is how little it minds the others.
+f is the object's own motion. m_ij = relu(A z_i + B z_j + C e_ij) is the message of neighbour j. Its
+weight is the intensity of the interaction (a sigmoid of a linear score of m_ij) times a closeness,
+with x the position decoded from z. The aggressiveness a_i in (0, 1), inferred from the object's
+history, reduces the influence of all neighbours.
 
 Wen, Wang, Metaxas: Social ODE: Multi-agent Trajectory Forecasting with Neural Ordinary Differential
 Equations, ECCV 2022.
 
 Simplified: written from the idea (distance, intensity and aggressiveness in the derivative), not
-from the authors' code. The history is read backwards by a GRU with gaps as inputs instead of an
-ODE-RNN; z(0) is placed at the end of the condition, so the posterior also sees the last observed
+from the authors' code. A GRU with gaps as inputs reads the history backwards, in place of an
+ODE-RNN. z(0) is the state at the end of the condition, so the posterior also sees the last observed
 values, and the decoder gives the change since then. Neighbours are those of the data's graph, whose
-edge attributes enter intensity and message. Data without named positions measure distance over all
-features. No change of goals along the way, and none of the paper's losses for road traffic.
+edge attributes enter intensity and message. In data without named positions, distance is taken over
+all features. Goals do not change along the way, and the paper's losses for road traffic are left
+out.
 """
 
 import torch
@@ -26,30 +27,29 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
+from pgode.models.latent import Encoded
+from pgode.models.latent_ode import InitialValueProblem, LatentODE, LatentODEConfig
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import Posterior
-from pgode.nn.integrate import integrate
+from pgode.nn.geometry import edge_displacement
 from pgode.nn.recurrent import RecurrentEncoder
-from pgode.ode import Derivative, SolverConfig
+from pgode.nn.relation import EdgeRelation
+from pgode.ode import Derivative
 
 
-class SocialODEConfig(LatentConfig):
+class SocialODEConfig(LatentODEConfig):
     """Settings of Social ODE."""
 
     width: int = Field(128, ge=1, description="width of the latent state and of every network")
-    solver: SolverConfig = SolverConfig()
 
 
 class Influence(nn.Module):
-    """What each object hears from its neighbours: intensity times closeness times message."""
+    """The neighbours' influence on each object: intensity times closeness times message."""
 
     def __init__(self, width: int, attributes: int) -> None:
         super().__init__()
-        self.receive = nn.Linear(width, width)
-        self.send = nn.Linear(width, width, bias=False)
-        self.edge = nn.Linear(attributes, width, bias=False)
+        self.relation = EdgeRelation(width, width, attributes)
         self.intensity = nn.Linear(width, 1)
         self.log_range = nn.Parameter(torch.zeros(()))
         self.out = nn.Linear(width, width, bias=False)
@@ -58,23 +58,25 @@ class Influence(nn.Module):
         self,
         z: Float[Tensor, "objects width"],
         positions: Float[Tensor, "objects directions"],
-        edge: Float[Tensor, "edges width"],
+        edge_part: Float[Tensor, "edges width"] | None,
         graph: Graph,
     ) -> Float[Tensor, "objects width"]:
-        """W sum_j weight_ij m_ij; `edge` is the part of the attributes, constant in time."""
-        messages = graph.at_receivers(self.receive(z)) + graph.at_senders(self.send(z))
-        messages = messages.add_(edge).relu_()
-        apart = graph.at_receivers(positions) - graph.at_senders(positions)
-        weights = torch.sigmoid(self.intensity(messages)) * self.closeness(apart)
-        gathered: Tensor = self.out(graph.edge_sum(weights * messages))
-        return gathered
+        """W sum_j weight_ij m_ij; `edge_part` is C e_ij, constant in time."""
+        messages = self.relation.add_ends(z, graph, edge_part).relu_()
+        displacement = edge_displacement(positions, graph)
+        weights = torch.sigmoid(self.intensity(messages)) * self.closeness(displacement)
+        total: Tensor = self.out(graph.edge_sum(weights * messages))
+        return total
 
-    def closeness(self, apart: Float[Tensor, "edges directions"]) -> Float[Tensor, "edges 1"]:
-        """1 / (1 + d^2 / l^2): 1 for objects at one place, a half at the learned range l."""
-        return 1 / (1 + apart.square().sum(-1, keepdim=True) * torch.exp(-2 * self.log_range))
+    def closeness(
+        self, displacement: Float[Tensor, "edges directions"]
+    ) -> Float[Tensor, "edges 1"]:
+        """1 / (1 + d^2 / l^2): 1 for objects at the same place, a half at the learned range l."""
+        square = displacement.square().sum(-1, keepdim=True)
+        return 1 / (1 + square * torch.exp(-2 * self.log_range))
 
 
-class SocialODE(LatentForecaster):
+class SocialODE(LatentODE):
     """Latent ODE with own motion, and influence by distance, intensity and aggressiveness."""
 
     config: SocialODEConfig
@@ -89,9 +91,9 @@ class SocialODE(LatentForecaster):
         self.aggressiveness = FeedForward(width, width, 1)
         self.own_motion = FeedForward(width, width, width)
         self.influence = Influence(width, len(normaliser.edge_attributes))
-        # No bias: one would cancel where the decoded change since z(0) is all that counts.
+        # No bias: it would cancel in the decoded change since z(0).
         last = nn.Linear(width, features, bias=False)
-        # Forecasts begin close to the last observation, which is already a fair one.
+        # Untrained forecasts stay close to the last observation, which is already a fair forecast.
         nn.init.normal_(last.weight, std=0.05 * width**-0.5)
         self.decoder = nn.Sequential(nn.Linear(width, width), nn.SiLU(), last)
 
@@ -102,18 +104,13 @@ class SocialODE(LatentForecaster):
         aggressiveness = torch.sigmoid(self.aggressiveness(summary))
         return Encoded(self.posterior(seen), {"aggressiveness": aggressiveness})
 
-    def rollout(
-        self,
-        batch: Batch,
-        encoded: Encoded,
-        initial: Float[Tensor, "objects latent"],
-        times: Float[Tensor, "systems outputs"],
-    ) -> tuple[Float[Tensor, "objects outputs features"], int]:
-        """Integrate from the end of the condition to every requested time, and decode."""
+    def problem(
+        self, batch: Batch, encoded: Encoded, initial: Float[Tensor, "objects latent"]
+    ) -> InitialValueProblem:
+        """Own motion and influence, with features decoded relative to the last observation."""
         anchor = self.anchor(batch, initial)
         derivative = self.derivative(batch, anchor, encoded.contexts["aggressiveness"])
-        solution = integrate(derivative, initial, batch, times, self.config.solver)
-        return self.decode(solution.states, anchor).transpose(0, 1), solution.evaluations
+        return InitialValueProblem(derivative, initial, lambda z: self.decode(z, anchor))
 
     def derivative(
         self,
@@ -123,20 +120,20 @@ class SocialODE(LatentForecaster):
     ) -> Derivative:
         """dz/dt for the objects of one batch."""
         graph, yielding = batch.graph, 1 - aggressiveness
-        edge = self.influence.edge(graph.attributes)
+        edge_part = self.influence.relation.edge_part(graph.attributes)
 
         def derivative(t: Tensor, z: Tensor) -> Tensor:
             positions = self.decode(z, anchor)[:, self.places]
-            heard: Tensor = self.influence(z, positions, edge, graph)
+            influence: Tensor = self.influence(z, positions, edge_part, graph)
             own: Tensor = self.own_motion(z)
-            return torch.addcmul(own, yielding, heard)
+            return torch.addcmul(own, yielding, influence)
 
         return derivative
 
     def anchor(
         self, batch: Batch, z0: Float[Tensor, "objects width"]
     ) -> Float[Tensor, "objects features"]:
-        """What decoded latent states are added to, so that a trajectory starts where it was seen.
+        """What decoded states are added to, so that a forecast starts at the last observation.
 
         A feature that was not observed at time 0 starts at its last value plus decoder(z(0)).
         """

@@ -10,11 +10,11 @@ function startPlayer(data) {
   const switches = ["edges", "tails", "truth", "interval"];
   const scene = { chosen: -1, frame: 0, show: {} };
 
-  const words = (value) => (Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "unknown");
+  const text = (value) => (Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "unknown");
   const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
   const axes = () => (scene.view.x === null ? [scene.view.y] : [scene.view.x, scene.view.y]);
 
-  // Distance in the view between what was forecast and what happened.
+  // Distance between forecast and truth in the chosen view.
   function miss(object) {
     const parts = axes().map((k) =>
       scene.states.shown(object, scene.frame, k) - scene.states.truth(object, scene.frame, k));
@@ -30,19 +30,19 @@ function startPlayer(data) {
       : `observed ${frame + 1} of ${system.condition}`;
     clock.textContent = `time ${Number(system.times[frame].toPrecision(6))}${unit} · ${phase}`;
     slider.setAttribute("aria-valuetext", clock.textContent);
-    const point = (kind) => axes().map((k) => words(scene.states[kind](chosen, frame, k))).join(", ");
+    const point = (kind) => axes().map((k) => text(scene.states[kind](chosen, frame, k))).join(", ");
     if (chosen >= 0) {
       const count = system.gate ? system.gate.length / system.objects : 0;
       const gate = count
         ? ` Prototype weights: ${system.gate.slice(chosen * count, (chosen + 1) * count).map((w) => w.toFixed(2)).join(", ")}.`
         : "";
       readout.textContent = ahead > 0
-        ? `Object ${chosen}: forecast (${point("shown")}), truth (${point("truth")}), apart ${words(miss(chosen))}.${gate}`
+        ? `Object ${chosen}: forecast (${point("shown")}), truth (${point("truth")}), distance ${text(miss(chosen))}.${gate}`
         : `Object ${chosen}: observed (${point("shown")}).${gate}`;
     } else if (ahead > 0) {
-      const apart = Array.from({ length: system.objects }, (_, o) => miss(o)).filter(Number.isFinite);
-      readout.textContent = apart.length
-        ? `Forecast and truth are ${words(mean(apart))} apart, the mean over objects; at most ${words(Math.max(...apart))}.`
+      const distances = Array.from({ length: system.objects }, (_, o) => miss(o)).filter(Number.isFinite);
+      readout.textContent = distances.length
+        ? `Mean distance between forecast and truth: ${text(mean(distances))}; largest of an object: ${text(Math.max(...distances))}.`
         : "The truth is not known at this time.";
     } else {
       readout.textContent = "The model sees these frames.";
@@ -93,7 +93,7 @@ function startPlayer(data) {
     for (const name of ["edges", "tails"]) element(`show-${name}`).disabled = scene.view.x === null;
   }
 
-  // The object nearest to the pointer: at its place in a plane, at its line's height over time.
+  // The object nearest to the pointer: by distance in a plane, by the height of its line over time.
   function nearest(event) {
     const area = canvas.getBoundingClientRect();
     const [x, y] = [event.clientX - area.left, event.clientY - area.top];
@@ -129,12 +129,12 @@ function startPlayer(data) {
   objects.addEventListener("change", () => choose(Number(objects.value)));
   startPlayback({ button, slider, speed: element("player-speed"), frame: () => scene.frame, setFrame });
   canvas.addEventListener("click", (event) => {
-    const found = nearest(event);
-    choose(found === scene.chosen ? -1 : found);
+    const object = nearest(event);
+    choose(object === scene.chosen ? -1 : object);
   });
   canvas.addEventListener("pointermove", (event) => {
-    const found = nearest(event);
-    if (found < 0) hideTip(); else showTip(event, `object ${found}`);
+    const object = nearest(event);
+    if (object < 0) hideTip(); else showTip(event, `object ${object}`);
   });
   canvas.addEventListener("pointerleave", hideTip);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

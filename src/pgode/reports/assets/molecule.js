@@ -11,9 +11,9 @@ function plainColour(colour) {
   const probe = document.createElement("i");
   probe.style.color = colour;
   document.body.append(probe);
-  const found = getComputedStyle(probe).color;
+  const computed = getComputedStyle(probe).color;
   probe.remove();
-  return found;
+  return computed;
 }
 
 // Halfway between two colours #rrggbb.
@@ -23,7 +23,7 @@ function between(one, other) {
   return `rgb(${a.map((value, k) => Math.round((value + b[k]) / 2)).join(", ")})`;
 }
 
-// 3Dmol's canvas, or null where there is no WebGL: asked for first, since a refusal would be logged.
+// 3Dmol's canvas, or null without WebGL, which is tested first because a failure would be logged.
 function openViewer(box) {
   try {
     if (!document.createElement("canvas").getContext("webgl2")) return null;
@@ -33,7 +33,7 @@ function openViewer(box) {
   }
 }
 
-// A model whose atoms are moved in place: bonds are given once, so they cannot flicker.
+// A model whose atoms are moved in place: bonds are set once, so they cannot flicker.
 function addMolecule(viewer, molecule) {
   const atoms = molecule.elements.map((elem, index) => ({
     elem, index, serial: index, atom: molecule.names[index], x: 0, y: 0, z: 0, bonds: [], bondOrder: [],
@@ -54,7 +54,7 @@ function addMolecule(viewer, molecule) {
       placed.forEach((atom, k) => {
         [atom.x, atom.y, atom.z] = [0, 1, 2].map((axis) => frame[3 * k + axis] / 100);
       });
-      model.setFrame(0); // The same atoms again: 3Dmol then redraws them.
+      model.setFrame(0); // The same atoms: this makes 3Dmol redraw them.
       model.show();
     } else {
       model.hide();
@@ -62,7 +62,7 @@ function addMolecule(viewer, molecule) {
   };
 }
 
-function startMolecule(molecule, timeUnit) {
+function startPlayer(molecule) {
   const element = (name) => document.getElementById(`molecule-${name}`);
   const box = element("view");
   if (!box) return;
@@ -77,17 +77,17 @@ function startMolecule(molecule, timeUnit) {
 
   function describe() {
     const ahead = frame - system.condition + 1;
-    const unit = timeUnit ? ` ${timeUnit}` : "";
+    const unit = molecule.time ? ` ${molecule.time}` : "";
     const phase = ahead > 0
       ? `forecast ${ahead} of ${system.times.length - system.condition}`
       : `observed ${frame + 1} of ${system.condition}`;
     const time = Number(system.times[frame].toPrecision(6)).toString().replace("-", "−");
     clock.textContent = `time ${time}${unit} · ${phase}`;
     slider.setAttribute("aria-valuetext", clock.textContent);
-    const apart = ahead > 0 ? system.rmsd[ahead - 1] : null;
+    const rmsd = ahead > 0 ? system.rmsd[ahead - 1] : null;
     if (ahead <= 0) readout.textContent = "The model sees these frames.";
-    else if (apart === null) readout.textContent = "The truth or the forecast is not known at this time.";
-    else readout.textContent = `RMSD ${Number(apart.toPrecision(3))} ${molecule.unit} after superposition.`;
+    else if (rmsd === null) readout.textContent = "The truth or the forecast is not known at this time.";
+    else readout.textContent = `RMSD ${Number(rmsd.toPrecision(3))} ${molecule.unit} after superposition.`;
     box.setAttribute("aria-label", `${system.name}, ${clock.textContent}`);
   }
 
@@ -111,7 +111,7 @@ function startMolecule(molecule, timeUnit) {
       : { stick: { radius: 0.17 * thin, ...look } });
     const [truth, forecast] = [viewer.getModel(0), viewer.getModel(1)];
     truth.setStyle({}, style({ color: between(read("--soft"), read("--ink")), opacity: 0.55 }, 1));
-    // A little thicker, so that where both agree the forecast is what is seen.
+    // A little thicker, so that the forecast is visible where both agree.
     forecast.setStyle({}, style({ colorfunc: (atom) => own[atom.index] }, 1.15));
     for (const model of hydrogens.checked ? [] : [truth, forecast]) model.setStyle({ elem: "H" }, {});
     viewer.setBackgroundColor(read("--paper"));
@@ -127,7 +127,7 @@ function startMolecule(molecule, timeUnit) {
     system = molecule.systems[Number(systems.value)];
     slider.max = String(system.times.length - 1);
     setFrame(frame);
-    // Around the last observed frame: a forecast may run away.
+    // Around the last observed frame, since a forecast may diverge.
     if (viewer) {
       drawTruth(truthAt(system.condition - 1) ?? truthAt(0));
       viewer.zoomTo({ model: 0 });

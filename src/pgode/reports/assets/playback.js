@@ -1,4 +1,4 @@
-// The clock of a player: its button starts and stops it, its slider is moved by hand or by it.
+// The clock of a player: a button starts and stops it, and it moves the slider.
 
 function startPlayback({ button, slider, speed, frame, setFrame }) {
   let playing = 0;

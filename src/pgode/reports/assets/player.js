@@ -1,6 +1,6 @@
 "use strict";
 
-// Drawing one frame of one system on a canvas: a scene holds what is drawn, a map where it goes.
+// Draws one frame of one system on a canvas: a scene holds what is drawn, a map converts to pixels.
 
 const TAIL = 12;
 const MARGIN = { left: 56, right: 14, top: 14, bottom: 42 };
@@ -35,14 +35,14 @@ function palette(objects) {
   };
 }
 
-// A spring or bond joins both ways but is drawn once.
+// An edge in both directions is drawn once.
 function pairs(edges) {
-  const found = new Map();
+  const unique = new Map();
   for (let index = 0; index < edges.length; index += 3) {
     const [a, b, weight] = edges.slice(index, index + 3);
-    found.set(a < b ? `${a},${b}` : `${b},${a}`, [a, b, weight]);
+    unique.set(a < b ? `${a},${b}` : `${b},${a}`, [a, b, weight]);
   }
-  return [...found.values()];
+  return [...unique.values()];
 }
 
 function ticks(low, high, most) {
@@ -56,7 +56,7 @@ function ticks(low, high, most) {
   return values;
 }
 
-// From data to pixels. In a plane a unit is equally long both ways, so that shapes are true.
+// From data to pixels. In a plane both axes have the same scale, so that shapes are not distorted.
 function mapOf(system, view, width, height) {
   const box = { x: MARGIN.left, y: MARGIN.top };
   box.w = width - MARGIN.left - MARGIN.right;
@@ -138,7 +138,7 @@ function disc(context, x, y, radius, filled) {
   if (filled) context.fill(); else context.stroke();
 }
 
-// Where an object is drawn, as what was shown or as what was true.
+// The place of an object at a frame, as shown (observed or forecast) or true.
 function placer(scene, kind, object) {
   const { view, map, states, system } = scene;
   return (frame) => [
@@ -212,7 +212,7 @@ function drawPlane(context, scene) {
   context.globalAlpha = 1;
 }
 
-// One feature over time; what lies after the chosen time is faint.
+// One feature over time; faint after the chosen time.
 function drawLines(context, scene) {
   const { system, states, view, map, frame, show, colours } = scene;
   const last = system.times.length - 1;

@@ -1,4 +1,5 @@
-// Read-outs, the choice of axes, and the section that the menu marks.
+// Tool tips, the choice of axes, the current section in the menu, and the start of the player:
+// a page with systems has another script that defines startPlayer.
 
 function showTip(event, text) {
   const tip = document.getElementById("tip");
@@ -25,7 +26,7 @@ function startChart(svg) {
   cursor.setAttribute("class", "cursor");
   cursor.setAttribute("y1", top);
   cursor.setAttribute("y2", bottom);
-  const words = (value) => (value === null ? "unknown" : value.toPrecision(3));
+  const text = (value) => (value === null ? "unknown" : value.toPrecision(3));
   svg.addEventListener("pointermove", (event) => {
     const area = svg.getBoundingClientRect();
     const x = ((event.clientX - area.left) / area.width) * svg.viewBox.baseVal.width;
@@ -38,7 +39,7 @@ function startChart(svg) {
     cursor.setAttribute("x2", at);
     svg.append(cursor);
     const rows = chart.rows.map((row) =>
-      `${row.name}: ${words(row.y[index])}${row.to ? ` to ${words(row.to[index])}` : ""}`);
+      `${row.name}: ${text(row.y[index])}${row.to ? ` to ${text(row.to[index])}` : ""}`);
     showTip(event, [`${chart.label} ${chart.x[index]}`, ...rows].join("\n"));
   });
   svg.addEventListener("pointerleave", () => { cursor.remove(); hideTip(); });
@@ -85,5 +86,4 @@ startTips();
 startPictures();
 startMenu();
 if (page.systems.length) startPlayer(page);
-if (page.molecule) startMolecule(page.molecule, page.time);
 document.documentElement.dataset.ready = "true";

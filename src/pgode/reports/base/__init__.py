@@ -1,1 +1,1 @@
-"""What every page is made of: SVG, charts, numbers."""
+"""Parts of every page: the shell, tables, charts, SVG, numbers, comparisons of errors."""

@@ -14,7 +14,7 @@ from pgode.reports.base.numbers import short_list
 WIDTH, HEIGHT = 520.0, 270.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 10.0, 26.0, 42.0
 MOST_POINTS = 500
-"""A line of a thousand epochs is no clearer with every one of them."""
+"""Points of a line that are drawn; thousands of epochs are thinned to keep the page small."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Series:
 class Chart:
     """One panel; `x` counts frames or epochs, or measures time.
 
-    `band` is (name, low, high); `marks` are (x, words) of vertical lines.
+    `band` is (name, low, high); `marks` are (x, text) of vertical lines.
     """
 
     title: str
@@ -42,9 +42,9 @@ class Chart:
     band: tuple[str, Float[np.ndarray, " n"], Float[np.ndarray, " n"]] | None = None
     marks: Sequence[tuple[float, str]] = ()
     whole: bool = True
-    """Whether `x` counts something; else it measures, and ticks may lie between whole numbers."""
+    """Whether `x` is a count, so that ticks are whole numbers."""
     extent: Float[np.ndarray, " m"] | None = None
-    """Values that must fit on the y axis beside the chart's own, so that panels can share it."""
+    """Further values that must fit on the y axis, so that panels can share it."""
 
     def extents(self) -> Float[np.ndarray, " m"]:
         """Everything that must fit on the y axis."""
@@ -69,7 +69,7 @@ class Chart:
 
 
 def draw(chart: Chart) -> str:
-    """The panel as SVG. Its numbers go along in `data-chart`, for the script's read-out."""
+    """The panel as SVG. Its numbers are in `data-chart`, for the script of tool tips."""
     chart = chart.thinned()
     x_axis = replace(svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0), whole=chart.whole)
     y_axis = svg.Axis.around(chart.extents(), HEIGHT - BOTTOM, TOP, log=chart.log)
@@ -78,12 +78,12 @@ def draw(chart: Chart) -> str:
     if chart.band is not None:
         low, high = (_within(y_axis, each) for each in chart.band[1:])
         parts.append(f'<path class="band" d="{svg.band(x, low, high)}"/>')
-    for at, words in chart.marks:
+    for at, label in chart.marks:
         place = float(x_axis.place(np.array([at]))[0])
         parts.append(svg.line(place, TOP, place, HEIGHT - BOTTOM, "mark"))
         side = "end" if place > (LEFT + WIDTH) / 2 else "start"
         nudge = -5 if side == "end" else 5
-        parts.append(svg.text(place + nudge, TOP + 11, words, f"tick {side}"))
+        parts.append(svg.text(place + nudge, TOP + 11, label, f"tick {side}"))
     for series in chart.series:  # Dashes come later: a solid line above would hide an equal one.
         parts.append(
             f'<path class="line {series.kind}" d="{svg.path(x, y_axis.place(series.values))}"/>'
@@ -115,7 +115,7 @@ def legend(entries: Sequence[tuple[str, str]]) -> str:
 
 
 def _within(axis: svg.Axis, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-    """Where a logarithm has no place for zero, the edge of a band runs along the bottom."""
+    """Pixels of the edge of a band; values without a logarithm are drawn at the bottom."""
     if not axis.log:
         return axis.place(values)
     return axis.place(np.where(values <= 0, axis.low, values))

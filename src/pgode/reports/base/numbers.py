@@ -1,4 +1,4 @@
-"""Numbers as text: few digits, the same everywhere in a report."""
+"""Numbers as text: few digits, in the same form everywhere in a report."""
 
 import math
 from collections.abc import Iterable
@@ -8,19 +8,19 @@ import numpy as np
 from jaxtyping import Float
 
 MISSING = "–"
-"""Shown where there is no finite number."""
+"""Shown in place of a number that is not finite."""
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def finite(value: Any) -> float:
-    """`value` as a float; NaN for None and whatever else is no number (JSON has no NaN)."""
+    """`value` as a float; NaN for None, as JSON has it, and for everything that is not a number."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return float(value) if number else math.nan
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """`value` with `digits` significant digits, in plain notation while that stays short."""
+    """`value` with `digits` significant digits, in plain notation where that is short."""
     if not math.isfinite(value):
         return MISSING
     if value == 0:
@@ -43,17 +43,17 @@ def suitable_exponent(values: Iterable[float]) -> int:
     if not sizes:
         return 0
     exponent = math.floor(float(np.median(sizes)))
-    # From 0.1 to 1000 a number is most easily read as it is.
+    # Numbers from 0.1 to 1000 are read most easily without a power of ten.
     return 0 if -1 <= exponent <= 2 else exponent
 
 
 def in_units(exponent: int) -> str:
-    """What a table adds to its title when its entries are divided by a power of ten."""
+    """Text for the title of a table whose entries are divided by a power of ten."""
     return "" if exponent == 0 else f", in units of {power_of_ten(exponent)}"
 
 
 def times(factor: float) -> str:
-    """A ratio in words of two digits: "1.3 ×", "93 ×"."""
+    """A ratio with two digits: "1.3 ×", "93 ×"."""
     rounded = float(f"{factor:.1e}")
     return f"{rounded:,.0f} ×" if rounded >= 10 else f"{significant(factor, 2)} ×"
 
@@ -64,7 +64,7 @@ def excess(ratio: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a whole percentage."""
+    """A share in percent, without decimals."""
     return f"{100 * share:.0f} %" if math.isfinite(share) else MISSING
 
 

@@ -2,12 +2,14 @@
 
 import base64
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 NO_DATA = '{"systems":[]}'
 
@@ -31,8 +33,8 @@ def render_page(
 ) -> str:
     """The text of one HTML file. `kind` says above the title what page it is.
 
-    `scripts` run in their order (the script of tool tips if not given); `data` is JSON that they
-    read, with `<` escaped.
+    `scripts` run in this order (only the one for charts and tool tips if not given); `data` is the
+    JSON that they read, see `page_json`.
     """
     shown = [section for section in sections if section.content]
     scripts = [asset("report.js")] if scripts is None else scripts
@@ -55,6 +57,14 @@ def asset(name: str) -> str:
     return (files("pgode.reports") / "assets" / name).read_text(encoding="utf-8")
 
 
+def page_json(content: Any) -> str:
+    """JSON for `data`; characters that could end a script element are escaped."""
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
 def folded(title: str, content: str, *, opened: bool = False) -> str:
     """A part that unfolds when its title is clicked."""
     state = " open" if opened else ""
@@ -69,9 +79,9 @@ def _section(section: Section) -> str:
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """A content security policy: nothing is fetched, and no script runs but our own.
+    """A content security policy: nothing is fetched, and only these scripts run.
 
-    Escaping is the first guard against names that are markup; this is the second.
+    Names in the data may contain markup. They are escaped; the policy is a second safeguard.
     """
     digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts]
     allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)

@@ -1,4 +1,4 @@
-"""Axes and paths of inline SVG. Colours come from the page's style sheet, so both schemes work."""
+"""Axes and paths of inline SVG; colours come from the style sheet, for light and dark schemes."""
 
 import math
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ class Axis:
     stop: float
     log: bool = False
     whole: bool = False
-    """Whether it counts something, so that ticks between whole numbers make no sense."""
+    """Whether values are counts, so that ticks are whole numbers."""
 
     @classmethod
     def around(
         cls, values: Values, start: float, stop: float, *, log: bool = False, margin: float = 0.05
     ) -> "Axis":
-        """An axis on which all finite values lie (for a logarithm: the positive ones)."""
+        """An axis with all finite values (on a logarithmic one: all positive values)."""
         known = values[np.isfinite(values) & ((values > 0) | (not log))]
         if not len(known):
             return cls(0.1 if log else 0.0, 1.0, start, stop, log)
@@ -42,16 +42,16 @@ class Axis:
         return cls(10**low if log else low, 10**high if log else high, start, stop, log)
 
     def place(self, values: Values) -> Values:
-        """Pixels of values; NaN where there is none, as for zero on a logarithmic axis."""
+        """Pixels of values; NaN where there is none, as of zero on a logarithmic axis."""
         given = np.asarray(values, dtype=float)
         low, high = self.low, self.high
         if self.log:
             given = np.log10(np.where(given > 0, given, np.nan))
             low, high = math.log10(low), math.log10(high)
         placed = self.start + (given - low) / (high - low) * (self.stop - self.start)
-        # Far outside the picture it no longer matters where; long numbers would only fill the page.
-        kept: Values = np.clip(placed, -9999, 9999)
-        return kept
+        # Far outside the picture the exact place does not matter, and short numbers save space.
+        clipped: Values = np.clip(placed, -9999, 9999)
+        return clipped
 
     def ticks(self, most: int = 6) -> list[tuple[float, str]]:
         """Round values on the axis, at most about `most` of them, with their labels."""
@@ -59,7 +59,7 @@ class Axis:
 
     @property
     def exponent(self) -> int:
-        """The power of ten that labels leave to the axis's name, for very small or large values."""
+        """The power of ten that is in the axis's name instead of the labels, for extreme values."""
         largest = max(abs(self.low), abs(self.high))
         power = math.floor(math.log10(largest)) if largest > 0 else 0
         return 0 if self.log or -4 <= power <= 4 else power
@@ -76,7 +76,7 @@ class Axis:
         step = max(step, 1.0) if self.whole else step
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
-        # As many digits as the step has, so that 3 * 0.1 is labelled 0.3.
+        # As many digits as the step has, so that the label of 3 * 0.1 is 0.3.
         digits = max(self.exponent - math.floor(math.log10(step)), 0)
         values = [index * step for index in range(first, last + 1)]
         labels = [f"{value / 10.0**self.exponent + 0.0:.{digits}f}" for value in values]
@@ -93,12 +93,12 @@ class Axis:
             for decade in range(math.floor(low), math.ceil(high))
             for lead in (1, 2, 5)
         )
-        found = [(lead * 10.0**decade, _times_power(lead, decade)) for decade, lead in steps]
-        return [tick for tick in found if self.low <= tick[0] <= self.high]
+        ticks = [(lead * 10.0**decade, _times_power(lead, decade)) for decade, lead in steps]
+        return [tick for tick in ticks if self.low <= tick[0] <= self.high]
 
 
 def _short(label: str) -> str:
-    """Without zeros at the end: 0.5 beside 0 and 1, not 0.50."""
+    """A label without trailing zeros: 0.5 instead of 0.50."""
     return label.rstrip("0").rstrip(".") if "." in label else label
 
 
@@ -110,14 +110,14 @@ def _times_power(lead: int, decade: int) -> str:
 
 
 def number(value: float) -> str:
-    """A coordinate to a tenth of a pixel, as short as it goes."""
+    """A coordinate to a tenth of a pixel, without a trailing zero."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def path(x: Values, y: Values) -> str:
     """The `d` of a line through the points, broken where one is not finite.
 
-    A lone point between two gaps becomes a line of no length, which round caps show as a dot.
+    A single point between two gaps is a line of zero length, which round caps show as a dot.
     """
     known = np.isfinite(x) & np.isfinite(y)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(int)))
@@ -131,7 +131,7 @@ def path(x: Values, y: Values) -> str:
 
 
 def band(x: Values, low: Values, high: Values) -> str:
-    """The `d` of the area between two lines, where both are known."""
+    """The `d` of the area between two lines where both are known."""
     known = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
     if not known.any():
         return ""

@@ -1,1 +1,1 @@
-"""What a report shows of a molecule."""
+"""Molecules in a report: deviation from the truth, and a player in space."""

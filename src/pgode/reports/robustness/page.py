@@ -9,8 +9,11 @@ import numpy as np
 
 from pgode.evaluation.robustness.result import Growth, Robustness, RunRobustness
 from pgode.reports.base.charts import Chart, Series, draw, legend
+from pgode.reports.base.names import split_name
 from pgode.reports.base.numbers import finite
 from pgode.reports.base.page import Section, folded, render_page
+from pgode.reports.base.tables import facts_html
+from pgode.reports.base.verdicts import verdict_list
 from pgode.reports.robustness.rows import (
     COMPARISON_COLUMNS,
     COMPARISON_NOTE,
@@ -21,9 +24,6 @@ from pgode.reports.robustness.rows import (
     statistics_cells,
 )
 from pgode.reports.robustness.verdicts import verdicts
-from pgode.reports.run.comparison import split_name
-from pgode.reports.run.summary import verdict_list
-from pgode.reports.run.tables import facts_html
 from pgode.runtime.files import write_text
 
 LINE_CLASSES = ("term-1", "term-5", "term-2", "term-6", "term-3", "term-4", "term-0", "term-7")

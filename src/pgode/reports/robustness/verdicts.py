@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from pgode.evaluation.robustness.result import Comparison, Robustness, RunRobustness
 from pgode.reports.base.numbers import finite, power_of_ten, significant
+from pgode.reports.base.verdicts import Verdict
 from pgode.reports.robustness.rows import (
     ANSWERS,
     MAX_PAIRS_IN_SENTENCES,
     label,
     number,
 )
-from pgode.reports.run.comparison import Verdict
 
 MIN_EFFECTIVE_PROTOTYPES = 1.1
 """Effective prototypes per object below which the report warns that the gate does not mix."""

@@ -1,1 +1,1 @@
-"""The report of one run."""
+"""The report of one run: a file for each section, and the page that lists them."""

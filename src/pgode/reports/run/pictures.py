@@ -1,4 +1,4 @@
-"""Pictures of whole trajectories, as in the paper: observed faint, forecast solid, truth dashed."""
+"""Pictures of whole trajectories as in the paper: observed faint, forecast solid, truth dashed."""
 
 from html import escape
 
@@ -7,13 +7,14 @@ from jaxtyping import Float
 
 from pgode.reports.base import svg
 from pgode.reports.base.charts import legend
-from pgode.reports.base.numbers import significant
-from pgode.reports.run.data import Example, ReportData, View, labelled, lines, planes
+from pgode.reports.base.example import Example
+from pgode.reports.base.names import labelled
+from pgode.reports.run.data import ReportData, View, lines, planes
 
 WIDTH = 460.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 8.0, 8.0, 42.0
 COLOURS = 10
-"""Colours of the style sheet; with more objects the hue goes round in steps of the golden angle."""
+"""Colours of the style sheet; with more objects hues are spaced by the golden angle."""
 
 
 def picture_views(data: ReportData) -> list[View]:
@@ -27,11 +28,9 @@ def picture(data: ReportData, example: Example) -> str:
         f'<div data-view="{index}"{" hidden" * (index > 0)}>{_draw(data, example, view)}</div>'
         for index, view in enumerate(picture_views(data))
     )
-    words = parameter_words(example)
-    return (
-        f"<figure>{drawn}<figcaption><b>{escape(example.name)}</b>"
-        f"{f' · {escape(words)}' if words else ''}</figcaption></figure>"
-    )
+    caption = f"<b>{escape(example.name)}</b>"
+    caption += f" · {escape(example.parameter_text)}" if example.parameters else ""
+    return f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
 
 
 def picture_legend() -> str:
@@ -44,11 +43,6 @@ def object_style(index: int, count: int) -> str:
     if count <= COLOURS:
         return f"--c:var(--o{index})"
     return f"--c:hsl({(index * 137.508) % 360:.0f} 58% var(--object-light))"
-
-
-def parameter_words(example: Example) -> str:
-    """The parameters of a system in one line."""
-    return ", ".join(f"{name} {significant(value)}" for name, value in example.parameters.items())
 
 
 def _draw(data: ReportData, example: Example, view: View) -> str:
@@ -71,7 +65,7 @@ def _draw(data: ReportData, example: Example, view: View) -> str:
     objects = "".join(
         _object(example, view, index, x_axis, y_axis) for index in range(example.objects)
     )
-    # A nested svg clips whatever leaves the box, without an id that would have to be unique.
+    # A nested svg clips what leaves the box and, unlike a clip path, needs no unique id.
     window = " ".join(svg.number(value) for value in (low, top, high - low, bottom - top))
     parts.append(f'<svg class="inside" {corner} {size} viewBox="{window}">{objects}</svg>')
     if view.x is None:
@@ -85,7 +79,7 @@ def _draw(data: ReportData, example: Example, view: View) -> str:
 
 
 def _object(example: Example, view: View, index: int, x_axis: svg.Axis, y_axis: svg.Axis) -> str:
-    """Three lines of one object, each later one starting where the observed one ends."""
+    """Three lines of one object; forecast and truth start where the observed line ends."""
 
     def placed(
         states: Float[np.ndarray, "frames features"], times: Float[np.ndarray, " frames"]
@@ -123,7 +117,7 @@ def _same_scale(
     x_pixels: tuple[float, float],
     y_pixels: tuple[float, float],
 ) -> tuple[svg.Axis, svg.Axis]:
-    """Axes on which a unit has the same length both ways, so that shapes are true."""
+    """Axes on which a unit has the same length, so that shapes are not distorted."""
     x_size, y_size = abs(x_pixels[1] - x_pixels[0]), abs(y_pixels[1] - y_pixels[0])
     unit = max(np.ptp(x_bounds) / x_size, np.ptp(y_bounds) / y_size)
     x_half, y_half = unit * x_size / 2, unit * y_size / 2

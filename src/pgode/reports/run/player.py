@@ -1,48 +1,83 @@
-"""The systems a page carries for its player, as compact JSON."""
+"""Plain objects: all of them drawn in a plane or over time, by a player of flat pictures."""
 
-import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from pgode.reports.base.example import MOST_OBJECTS, Example, included
 from pgode.reports.base.numbers import short_list
-from pgode.reports.run.data import Example, ReportData, lines, planes
-from pgode.reports.run.pictures import parameter_words
+from pgode.reports.base.page import Section, asset
+from pgode.reports.base.presentation import Player, player_html
+from pgode.reports.run.data import ReportData, lines, planes
 
 RESOLUTION = 1e-4
 """Step to which values are rounded, as a share of the range shown: finer than any screen."""
+IN_A_PLANE = (
+    "Any included system, frame by frame. Discs are what was observed or forecast, rings are the "
+    "truth, and an ellipse spans the middle 90 % of the sampled forecasts along each axis. Click "
+    "an object to single it out."
+)
+OVER_TIME = (
+    "Any included system, frame by frame. Lines are what was observed or forecast, dashes are the "
+    "truth, and a band holds the middle 90 % of the sampled forecasts. Click a line to single it "
+    "out."
+)
 
 
-def page_data(
-    data: ReportData, examples: Sequence[Example], molecule: dict[str, Any] | None = None
-) -> str:
-    """The JSON in the page: systems of the flat player, and of a molecule's if there is one.
+@dataclass(frozen=True)
+class ObjectPresentation:
+    """The `Presentation` of systems about whose objects nothing more is known."""
 
-    Characters that could end a script element are escaped.
-    """
+    data: ReportData
+
+    @property
+    def objects_note(self) -> str:
+        """States the cut of large systems."""
+        return f"Of larger systems only the first {MOST_OBJECTS} objects are shown."
+
+    def included(self, examples: Sequence[Example]) -> list[Example]:
+        """The systems that fit on a page, with their first objects."""
+        return included(examples)
+
+    def pictured(self, example: Example) -> Example:
+        """Pictures show the same objects as the player."""
+        return example
+
+    def sections(self) -> list[Section]:
+        """None."""
+        return []
+
+    def player(self, examples: Sequence[Example]) -> Player:
+        """Objects in planes of their positions, and features over time."""
+        explanation = IN_A_PLANE if planes(self.data) else OVER_TIME
+        script = "".join(map(asset, ("player.js", "playback.js", "controls.js")))
+        return Player(
+            player_html("player.html", examples, explanation),
+            [script],
+            player_data(self.data, examples),
+        )
+
+
+def player_data(data: ReportData, examples: Sequence[Example]) -> dict[str, Any]:
+    """What the player's script reads."""
     views = [
         {"label": view.label, "x": view.x, "y": view.y} for view in (*planes(data), *lines(data))
     ]
-    content = {
+    return {
         "features": [data.label(index) for index in range(len(data.features))],
         "time": data.time_units,
         "views": views,
         "systems": [_system(example) for example in examples],
-        "molecule": molecule,
     }
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
 
 
 def _system(example: Example) -> dict[str, Any]:
     bounds = example.bounds()
     decimals = [_decimals(high - low) for low, high in bounds]
-    words = parameter_words(example)
     edges = [
         number
         for receiver, sender, weight in example.edges
@@ -50,7 +85,7 @@ def _system(example: Example) -> dict[str, Any]:
     ]
     gate = None if example.gate is None else short_list(np.ravel(example.gate), 3)
     return {
-        "name": example.name + (f" · {words}" if words else ""),
+        "name": example.title,
         "objects": example.objects,
         "condition": len(example.condition_times),
         # Close times of a long record differ only in late digits.
@@ -67,14 +102,14 @@ def _system(example: Example) -> dict[str, Any]:
 
 
 def _decimals(spread: float) -> int:
-    """Digits after the point that resolve a range; significant digits would fail far from zero."""
+    """Digits after the point that resolve a range; significant digits fail far from zero."""
     return -math.floor(math.log10(RESOLUTION * spread))
 
 
 def _flat(
     states: Float[np.ndarray, "objects frames features"], decimals: Sequence[int]
 ) -> list[float | int | None]:
-    """All values in one list, object by object and frame by frame; None where there is none."""
+    """All values in one list, object by object and frame by frame; None where unknown."""
     features = len(decimals)
     rounded = np.stack([np.round(states[..., k], decimals[k]) for k in range(features)], axis=-1)
     return [_short(value) for value in rounded.ravel().tolist()]

@@ -1,4 +1,4 @@
-"""Which prototypes each object uses: the gate weights w_i of Eq. 11 as a map."""
+"""Section "Prototypes": the gate weights w_i of Eq. 11 as a map."""
 
 from html import escape
 
@@ -6,19 +6,41 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.reports.base import svg
-from pgode.reports.run.data import Example
+from pgode.reports.base.example import Example
+from pgode.reports.run.data import PageContent
 from pgode.reports.run.pictures import object_style
+from pgode.reports.run.trajectories import split_columns
 
 WIDTH = 520.0
 LEFT, TOP, ROW, MEAN = 30.0, 24.0, 24.0, 46.0
 """Pixels before the first object, above the first prototype, of one prototype, of the mean."""
 
 
-def gate_map(example: Example, gate: Float[np.ndarray, "objects prototypes"]) -> str:
-    """Prototypes down, objects across (in the colours of the pictures), the mean at the right.
+def prototypes_section(content: PageContent) -> str:
+    """Gate weights of the included systems; empty for models without prototypes."""
+    figures = [
+        (
+            example.split,
+            f"<figure>{gate_map(example, example.gate)}"
+            f"<figcaption><b>{escape(example.name)}</b></figcaption></figure>",
+        )
+        for example in content.examples
+        if example.gate is not None
+    ]
+    if not figures:
+        return ""
+    return (
+        '<p class="lead">The weight of each prototype (rows) in the motion of each object '
+        f"(columns). The weights of an object add up to 1. {content.objects_note}</p>"
+        f"{split_columns(figures)}"
+    )
 
-    A weight is the cell's opacity: 0 lets the page through, 1 is the full colour, in both colour
-    schemes. Numbers stand in the cells as long as there is room for them.
+
+def gate_map(example: Example, gate: Float[np.ndarray, "objects prototypes"]) -> str:
+    """Prototypes as rows, objects as columns in the colours of the pictures, the mean at the right.
+
+    The opacity of a cell is its weight, which works in both colour schemes. Cells have numbers if
+    these fit.
     """
     objects, prototypes = gate.shape
     cell = (WIDTH - LEFT - MEAN - 10) / objects

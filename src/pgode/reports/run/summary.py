@@ -1,45 +1,40 @@
-"""The head of a report: what the model reached, beside models that learn nothing."""
+"""Section "Summary": the errors of the model beside those of models that learn nothing."""
 
 import math
 from collections.abc import Sequence
 from html import escape
 
-from pgode.reports.base.numbers import power_of_ten, significant
-from pgode.reports.run.comparison import (
-    Comparison,
-    Verdict,
-    against,
-    compare,
-    model_name,
-    split_name,
-    verdicts,
-)
-from pgode.reports.run.data import ReportData
-from pgode.reports.run.tables import error_html, facts_html, per_feature
+import numpy as np
+
+from pgode.evaluation.evaluation import Evaluation
+from pgode.reports.base.comparison import Comparison, compare, ratio_text
+from pgode.reports.base.names import model_name, split_name
+from pgode.reports.base.numbers import in_units, power_of_ten, significant
+from pgode.reports.base.page import folded
+from pgode.reports.base.tables import column_groups, facts_html, row_group, table_html
+from pgode.reports.base.verdicts import verdict_list, verdicts
+from pgode.reports.run.data import PageContent
 
 TILES = 3
-"""Variables with a large number of their own in each split."""
+"""Variables whose error is shown in large digits, for each split."""
+CAPTION = "Mean squared error over all objects and the frames up to each horizon"
 
 
-def headline(data: ReportData, variables: Sequence[str]) -> str:
-    """Large numbers, plain words, the whole table, and the facts of the run."""
-    comparison = compare(data.evaluation, variables)
+def summary_section(content: PageContent) -> str:
+    """Large numbers, conclusions, the whole table, and the facts of the run."""
+    data = content.data
+    comparison = compare(content.evaluation, content.variables)
     if not comparison.errors.size:
         return facts_html(data.summary) + '<p class="lead">There are no errors to report.</p>'
-    caption = "Mean squared error over all objects and the frames up to each horizon"
-    parts = [tiles(comparison), verdict_list(verdicts(comparison)), error_html(comparison, caption)]
+    parts = [tiles(comparison), verdict_list(verdicts(comparison)), error_html(comparison, CAPTION)]
     parts.append(
-        '<p class="note">All errors are of scaled values. The lowest of each column is bold. '
+        '<p class="note">Errors are in scaled units. The lowest of each column is bold. '
         f"A ratio below 1 is better than {model_name(comparison.reference)}, above 1 worse.</p>"
     )
-    single = per_feature(data.evaluation, data.features)
+    single = per_feature(content.evaluation, data.features)
     if single is not None:
         table = error_html(single, "Mean squared error of each feature")
-        parts.append(f"<details><summary>Each feature by itself</summary>{table}</details>")
-    longer = compare(data.evaluation, variables, part="long")
-    if longer.errors.size:
-        parts.append("<h3>Beyond the trained horizon</h3>")
-        parts.append(error_html(longer, caption))
+        parts.append(folded("Each feature separately", table))
     parts.append(f"<h3>This run</h3>{facts_html(data.summary)}" if data.summary else "")
     return "".join(parts)
 
@@ -53,9 +48,8 @@ def tiles(comparison: Comparison) -> str:
             error = float(comparison.errors[0, s, -1, v])
             factor = math.nan if ratio is None else float(ratio[s, -1, v])
             kind = "bad" if factor > 1 or not math.isfinite(error) else "good"
-            note = (
-                "" if ratio is None else f"<p>{escape(against(factor, comparison.reference))}</p>"
-            )
+            compared = escape(ratio_text(factor, comparison.reference))
+            note = "" if ratio is None else f"<p>{compared}</p>"
             items.append(
                 f'<div class="tile {kind}"><h3>{escape(variable)}, {escape(split_name(split))}</h3>'
                 f'<p class="big">{_large(error)}</p>{note}</div>'
@@ -67,14 +61,40 @@ def tiles(comparison: Comparison) -> str:
     )
 
 
-def verdict_list(found: Sequence[Verdict]) -> str:
-    """Sentences as a list; warnings are marked by a word too, not by colour alone."""
-    items = "".join(
-        f'<li class="{"good" if verdict.good else "bad"}">'
-        f"{'' if verdict.good else '<b>Note:</b> '}{escape(verdict.words)}</li>"
-        for verdict in found
-    )
-    return f'<ul class="verdicts">{items}</ul>' if items else ""
+def error_html(comparison: Comparison, caption: str) -> str:
+    """Errors by split, model, horizon and variable, with the ratio to the reference."""
+    scale = 10.0**comparison.exponent
+    ratio = comparison.skill_ratio
+    bodies = []
+    for s, split in enumerate(comparison.splits):
+        rows = []
+        for m, model in enumerate(comparison.models):
+            pairs = zip(comparison.errors[m, s].ravel(), comparison.best[m, s].ravel(), strict=True)
+            cells = [
+                f"<td><strong>{significant(error / scale)}</strong></td>"
+                if lowest
+                else f"<td>{significant(error / scale)}</td>"
+                for error, lowest in pairs
+            ]
+            rows.append(("own" if m == 0 else "naive", model_name(model), cells))
+        if ratio is not None:
+            cells = [
+                f'<td class="{"bad" if value > 1 else ""}">{significant(value)}</td>'
+                for value in ratio[s].ravel()
+            ]
+            rows.append(("ratio", f"ratio to {model_name(comparison.reference)}", cells))
+        bodies.append(row_group(split_name(split).capitalize(), rows))
+    horizons = [f"{horizon} frames" for horizon in comparison.horizons]
+    head = column_groups('<td rowspan="2"></td>', horizons, comparison.variables)
+    return table_html(f"{caption}{in_units(comparison.exponent)}", head, bodies)
+
+
+def per_feature(evaluation: Evaluation, features: Sequence[str]) -> Comparison | None:
+    """The errors of single features; None where these are the variables themselves."""
+    if tuple(features) == evaluation.variables:
+        return None
+    comparison = compare(evaluation, features)
+    return comparison if np.isfinite(comparison.errors[0]).any() else None
 
 
 def _large(error: float) -> str:

@@ -135,7 +135,7 @@ def _system(panels: np.ndarray, system: Trajectories, runs: dict[str, Run], hori
 def _forecast(run: Run, system: Trajectories, horizon: int) -> np.ndarray:
     import torch
 
-    windows = Windows(run.fitting(system), run.normaliser, run.config.window.condition, horizon)
+    windows = Windows(run.conform(system), run.normaliser, run.config.window.condition, horizon)
     batch = next(windows.batches(1))
     with torch.no_grad():
         return np.asarray(run.model.forecast(batch, batch.target_times).mean.numpy())

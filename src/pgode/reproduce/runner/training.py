@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,8 @@ from pgode.reproduce.plan.dataset import Dataset
 from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, write_result
 from pgode.reproduce.plan.trials import Trial, run_folder
-from pgode.runs.run import Run, resume, train
+from pgode.runs.run import Run
+from pgode.runs.training import TrainingStopped, resume, train
 from pgode.runtime.locks import locked
 from pgode.training.display import Display
 
@@ -31,8 +31,9 @@ def run_trial(
             return finished
         dataset = DATASETS[trial.dataset]
         data = _first_systems(dataset.read(trial.budget, root), trial.systems)
-        run = _train(trial, data, root, threads, display)
-        if run is None:
+        try:
+            run = _train(trial, data, root, threads, display)
+        except TrainingStopped:
             return None
         result = _result(trial, run, data, _evaluate(trial, run, data, dataset, root))
         write_result(result, root)
@@ -49,7 +50,7 @@ def _first_systems(data: Trajectories, count: int) -> Trajectories:
 
 def _train(
     trial: Trial, data: Trajectories, root: Path, threads: int | None, display: Display | None
-) -> Run | None:
+) -> Run:
     folder = run_folder(trial, root)
     if (folder / "config.json").exists():
         return resume(folder, data, display=display, calibrated=False)
@@ -66,31 +67,7 @@ def _evaluate(
     # The futures of replicas part where the usual condition ends.
     usual = trial.condition == dataset.condition
     replicas = dataset.read_replicas(trial.budget, root) if usual else None
-    return _evaluated(run, data, horizons, replicas)
-
-
-def _evaluated(
-    run: Run, data: Trajectories, horizons: list[int], replicas: Trajectories | None
-) -> Evaluation:
-    """`Run.evaluate`, whose dictionary becomes an `Evaluation`."""
-    scores: dict[str, Any] = run.evaluate(data, horizons=horizons, samples=0, replicas=replicas)
-    floor = scores.get("noise_floor")
-    names = {"last-value": "last_value"} | {
-        f"gained{part}": f"share{part}" for part in ("", "_low", "_high")
-    }
-    return Evaluation.from_json(
-        {
-            **{key: scores[key] for key in ("model", "horizons", "samples", "seed", "data_hash")},
-            **{key: scores[key] for key in ("skill", "curve_low", "curve_high", "energy_drift")},
-            **{key: scores[key] for key in ("seconds", "evaluations")},
-            "variables": list(run.normaliser.variable_features),
-            "scores": {"mse": scores["mse"]},
-            "naive": {name: {"mse": errors} for name, errors in scores["naive"].items()},
-            "reference": scores["skill_reference"],
-            "curves": scores["curve"],
-            "noise_floor": floor and {names.get(key, key): floor[key] for key in floor},
-        }
-    )
+    return run.evaluate(data, horizons=horizons, samples=0, replicas=replicas)
 
 
 def _result(trial: Trial, run: Run, data: Trajectories, evaluation: Evaluation | None) -> Result:

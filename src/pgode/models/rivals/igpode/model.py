@@ -1,22 +1,22 @@
-"""I-GPODE: interacting objects whose motion is a sum of two Gaussian-process functions.
+"""I-GPODE: accelerations as a sum of two Gaussian-process functions, own and pairwise.
 
     dv_i/dt = f_self([x_i, c_i]) + sum_j f_pair([p_i - p_j, r_i, r_j, e_ij, c_i]),    dp_i/dt = v_i
 
-x = [p, r] is the state itself: positions p and the rest r, the velocities among it. f_self and
-f_pair are sparse variational Gaussian processes (`nn/sparse_gp.py`), so the model separates what an
-object does on its own from what its neighbours do to it, and is uncertain about both functions.
-The loss is a negative ELBO with KL(q(u) || p(u)) of both. c_i is a small latent vector per object
-from the encoder: what the history tells about hidden properties such as a strength.
+x = [p, r] is the state itself: positions p and all other features r, including velocities. f_self
+and f_pair are sparse variational Gaussian processes (`sparse_gp.py`), so the model separates an
+object's own motion from the effect of its neighbours, and is uncertain about both functions. The
+loss is a negative ELBO with KL(q(u) || p(u)) of both. c_i is a small latent vector per object from
+the encoder, for hidden properties that show in the history, such as a strength of interaction.
 
 Yildiz, Kandemir, Rakitsch: Learning interacting dynamical systems with latent Gaussian process
 ODEs, NeurIPS 2022.
 
 Simplified: written from the idea, not from the authors' code. A function is drawn by drawing its
 inducing values and taking the conditional mean, without the residual of the prior between the
-points that decoupled sampling adds: draws agree too much far from the inducing points. q(u) is
+points that decoupled sampling adds, so draws agree too much far from the inducing points. q(u) is
 mean-field in whitened values. The GRU gives a correction to the last observed state, not the state.
-c_i is in the spirit of the paper's latent variant, which learns variables per object beside the
-state. KL(q(u) || p(u)) counts once per batch instead of once per data set. Where the data name no
+c_i follows the paper's latent variant, which learns variables per object beside the state.
+KL(q(u) || p(u)) counts once per batch instead of once per data set. If the data have no named
 velocities, all features follow a first-order equation of the same form.
 """
 
@@ -28,24 +28,30 @@ from torch import Tensor
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, Losses
-from pgode.models.latent import LatentConfig, variational_losses
+from pgode.models.latent import Elbo, variational_losses
+from pgode.models.latent_ode import LatentODEConfig
 from pgode.models.rivals.igpode.sparse_gp import Function, SparseGP
 from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import DiagonalNormal, Posterior
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
-from pgode.ode import Derivative, Solution, SolverConfig
+from pgode.ode import Derivative, Solution
 
 
-class IGPODEConfig(LatentConfig):
-    """Settings of I-GPODE."""
+class IGPODEElbo(Elbo):
+    """The evidence lower bound of initial states and functions."""
 
     sample: bool = Field(True, description="draw initial states and functions in training")
+
+
+class IGPODEConfig(LatentODEConfig):
+    """Settings of I-GPODE."""
+
+    objective: IGPODEElbo = IGPODEElbo()
     width: int = Field(64, ge=1, description="width of the recurrent encoder")
     latent: int = Field(4, ge=1, description="size of each object's latent vector")
     points: int = Field(50, ge=1, description="inducing points of each Gaussian process")
-    reach: float = Field(0.02, gt=0, description="prior deviation of x(0) from the last state seen")
-    solver: SolverConfig = SolverConfig()
+    reach: float = Field(0.02, gt=0, description="prior deviation of x(0) from the last state")
 
 
 class IGPODE(Forecaster):
@@ -62,7 +68,7 @@ class IGPODE(Forecaster):
         self.velocities = len(normaliser.velocities)
         first = normaliser.positions or list(range(features))
         named = [*first, *normaliser.velocities]
-        # The state's order: what interacts by its difference, then velocities, then all others.
+        # Order of the state: features that interact by their difference, velocities, all others.
         self.order = [*named, *(k for k in range(features) if k not in named)]
         self.relative = len(first)
         gain, offset = normaliser.drift() if self.velocities else ([], [])
@@ -92,7 +98,7 @@ class IGPODE(Forecaster):
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
     ) -> Forecast:
-        """Mean functions from the mean state; each sample draws its functions and its start."""
+        """Mean functions from the mean state; each sample draws functions and initial states."""
         posterior = self.posterior(batch)
         solution = self.solve(batch, posterior.mean, self.functions(draw=False), times)
         mean = self.decode(solution)
@@ -101,11 +107,11 @@ class IGPODE(Forecaster):
             for _ in range(samples)
         ]
         stacked = torch.stack(drawn) if drawn else mean.new_empty(0, *mean.shape)
-        found = {"object_context": posterior.mean[:, len(self.order) :]}
-        return Forecast(mean, stacked, found, solution.evaluations)
+        contexts = {"object_context": posterior.mean[:, len(self.order) :]}
+        return Forecast(mean, stacked, contexts, solution.evaluations)
 
     def posterior(self, batch: Batch) -> DiagonalNormal:
-        """Of each object's start: the correction to its last state (in units of reach), and c."""
+        """q of the correction to each object's last state (in units of reach), and of c."""
         start: DiagonalNormal = self.start(self.encoder(batch))
         return start
 
@@ -127,8 +133,8 @@ class IGPODE(Forecaster):
         return integrate(derivative, initial, batch, times, self.config.solver)
 
     def last_state(self, batch: Batch) -> Float[Tensor, "objects features"]:
-        """What was last observed, in the state's order; positions are moved on to time 0."""
-        value, when = (found[:, self.order] for found in last_observed(batch))
+        """The last observed values in the state's order; positions are extrapolated to time 0."""
+        value, when = (each[:, self.order] for each in last_observed(batch))
         if not self.velocities:
             return value
         size = self.relative
@@ -143,14 +149,14 @@ class IGPODE(Forecaster):
     ) -> Derivative:
         """d[p, v, others]/dt for the objects of one batch."""
         graph, size, (alone, pair) = batch.graph, self.relative, functions
-        # Attributes can be large (flows, distances), and a kernel is blind far from its points.
+        # Attributes can be large (flows, distances), where a kernel no longer resolves them.
         fixed = torch.cat([graph.attributes.asinh(), graph.at_receivers(latent)], dim=-1)
         frame = self.config.solver.frame_time
         gain, offset = self.gain / frame, self.offset / frame
 
         def force(x: Tensor) -> Tensor:
-            here, there = graph.at_receivers(x), graph.at_senders(x)
-            parts = [here[:, :size] - there[:, :size], here[:, size:], there[:, size:], fixed]
+            own, other = graph.at_receivers(x), graph.at_senders(x)
+            parts = [own[:, :size] - other[:, :size], own[:, size:], other[:, size:], fixed]
             pairs = graph.edge_sum(pair(torch.cat(parts, dim=-1)))
             return pairs + alone(torch.cat([x, latent], dim=-1))
 
@@ -161,6 +167,6 @@ class IGPODE(Forecaster):
         return second_order if self.velocities else lambda t, x: force(x)
 
     def decode(self, solution: Solution) -> Float[Tensor, "objects outputs features"]:
-        """The state is what is observed, up to the order of the features."""
+        """The states themselves, with features in the order of the data."""
         place = torch.tensor(self.order, device=solution.states.device).argsort()
         return solution.states[..., place].transpose(0, 1)

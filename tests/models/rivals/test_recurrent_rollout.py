@@ -2,25 +2,15 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
-from tests.small_systems import CONDITION, HORIZON, uneven
 from torch import nn
 from torch.testing import assert_close
 
-from pgode.batches.normaliser import Normaliser
-from pgode.batches.windows import Batch, Windows
-from pgode.nn.sequence import RecurrentRollout
+from pgode.batches.windows import Batch
+from pgode.models.rivals.recurrent import RecurrentRollout
 
 WIDTH, FEATURES = 6, 5
-
-
-@pytest.fixture
-def batch() -> Batch:
-    data = uneven()
-    windows = Windows(data, Normaliser.fit(data), CONDITION, HORIZON)
-    return windows.batch(np.arange(5), np.zeros(5, int)).to(dtype=torch.float64)
 
 
 @pytest.fixture(params=["gru", "lstm"])
