@@ -98,9 +98,10 @@ def test_the_floor_is_that_of_the_replicas_in_the_scale_of_the_run(folder):
     full = next(result for result in trained_on_all if result.trial.model == "lstm")
     run = Run.open(folder / "runs" / full.trial.key)
     expected = noise_floor(replicas, run.normaliser, 12, [12, 24])
-    floor = full.evaluation.noise_floor.to_json()
-    assert {part: floor[part] for part in expected} == expected
-    assert rows(folder)["noise floor"]["cells"][4]["ours"] == expected["mse"]["test"]["24"]["qy"]
+    floor = full.evaluation.noise_floor
+    assert (floor.mse, floor.rmsd) == (expected.mse, expected.rmsd)
+    assert (floor.conditions, floor.replicas) == (expected.conditions, expected.replicas)
+    assert rows(folder)["noise floor"]["cells"][4]["ours"] == expected.mse.at("test", 24, "qy")
 
 
 def test_the_share_is_measured_from_the_last_value_to_the_floor(folder):

@@ -109,12 +109,12 @@ def test_trials_that_differ_in_anything_have_different_files():
         (Trial("springs", "quick", "lstm"), "springs-lstm-656cf001"),
         (
             Trial(
-                *("charged", "paper", "pgode", "paper", (("model.gate", "system"),)),
+                *("charged", "paper", "pgode", "paper", (("model.gate.contexts", "system"),)),
                 epochs=60,
                 rate=3e-3,
                 seed=2,
             ),
-            "charged-pgode-cbae487d",
+            "charged-pgode-3889a5ac",
         ),
         (
             Trial("springs", "smoke", "gru", epochs=1, rate=3e-4, horizon=12, systems=6),
@@ -127,7 +127,7 @@ def test_finished_results_stay_those_of_their_trials(trial, key):
 
 
 def test_a_trial_survives_json():
-    trial = Trial("springs", "quick", "pgode", "paper", (("model.prototypes", 3),), seed=2)
+    trial = Trial("springs", "quick", "pgode", "paper", (("model.dynamics.prototypes", 3),), seed=2)
     again = Trial.from_json(json.loads(json.dumps(trial.to_json())))
     assert again == trial
     assert again.key == trial.key
@@ -179,7 +179,13 @@ def test_figures_vary_what_their_axis_names(tmp_path):
         (full_trials(combination, prototypes, SMOKE, tmp_path) or {})[36][0]
         for combination in combinations(prototypes)
     ]
-    assert [dict(t.settings).get("model.prototypes", 5) for t in found[:5]] == [2, 3, 4, 5, 6]
+    assert [dict(t.settings).get("model.dynamics.prototypes", 5) for t in found[:5]] == [
+        2,
+        3,
+        4,
+        5,
+        6,
+    ]
     condition = EXPERIMENTS["figure4-condition"]
     for combination in combinations(condition):
         tune(combination, tmp_path, (0.3, 0.1, 0.2))

@@ -14,7 +14,7 @@ from pgode.training.config import RunConfig, run_config
 class Trial:
     """Everything that determines the numbers of one trial.
 
-    `settings` change the model's preset ("model.prototypes", 3). `condition` and `horizon` are
+    `settings` change the preset ("model.dynamics.prototypes", 3). `condition` and `horizon` are
     those of the data set where they are 0. `systems` is how many training systems it sees
     (0: all), for the short runs that choose a learning rate.
     """

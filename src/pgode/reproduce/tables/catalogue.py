@@ -69,10 +69,9 @@ def _model(printed: str) -> Row:
     return Row(printed, ROWS[printed][0], published=printed)
 
 
-def _variant(printed: str, **settings: Any) -> Row:
+def _variant(printed: str, setting: str, value: Any) -> Row:
     """A variant of the model as the paper has it, since it is compared with published numbers."""
-    changed = tuple((f"model.{key}", value) for key, value in settings.items())
-    return Row(printed, "pgode", "paper", changed, printed, variant=True)
+    return Row(printed, "pgode", "paper", ((f"model.{setting}", value),), printed, variant=True)
 
 
 PGODE = Row("PGODE, `default` preset", "pgode", published="PGODE")
@@ -87,25 +86,27 @@ EQUIVARIANT = tuple(_model(name) for name in ("EGNN", "EqMotion"))
 HOPE, SOCIAL = _model("HOPE"), _model("SocialODE")
 COORDINATES = ("qx", "qy", "vx", "vy")
 ABLATION = (
-    _variant("PGODE w/o O", gate="system"),
-    _variant("PGODE w/o ε", gate="object"),
-    _variant("PGODE w/o F", prototypes=1),
-    _variant("PGODE w/o D", disentangle=0.0),
+    _variant("PGODE w/o O", "gate.contexts", "system"),
+    _variant("PGODE w/o ε", "gate.contexts", "object"),
+    _variant("PGODE w/o F", "dynamics.prototypes", 1),
+    _variant("PGODE w/o D", "objective.context_info_weight", 0.0),
     PGODE_PAPER,
 )
 FURTHER_ABLATION = (
-    _variant("PGODE w. Single", dynamics="single"),
-    _variant("PGODE w. MLP", dynamics="mlp"),
+    _variant("PGODE w. Single", "dynamics.kind", "single"),
+    _variant("PGODE w. MLP", "dynamics.kind", "mlp"),
     PGODE_PAPER,
 )
 BACKBONES = (
-    _variant("PGODE w. GIN", backbone="gin"),
-    _variant("PGODE w. GraphSAGE", backbone="sage"),
-    _variant("PGODE w. GCN", backbone="gcn"),
+    _variant("PGODE w. GIN", "dynamics.backbone", "gin"),
+    _variant("PGODE w. GraphSAGE", "dynamics.backbone", "sage"),
+    _variant("PGODE w. GCN", "dynamics.backbone", "gcn"),
     PGODE_PAPER,
 )
 CONDITIONS = Axis("condition", (3, 6, 9, 12, 15), usual=12)
-PROTOTYPES = Axis("prototypes", (2, 3, 4, 5, 6), usual=5, setting="model.prototypes", timed=True)
+PROTOTYPES = Axis(
+    "prototypes", (2, 3, 4, 5, 6), usual=5, setting="model.dynamics.prototypes", timed=True
+)
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.name: each
@@ -161,7 +162,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             *("table13", "errors", "PGODE-S, the sparse variant", ("springs",)),
-            (SOCIAL, HOPE, PGODE_PAPER, _variant("PGODE-S", top=2)),
+            (SOCIAL, HOPE, PGODE_PAPER, _variant("PGODE-S", "dynamics.top_k", 2)),
         ),
         Experiment("table14", "errors", "Prototypes of three GNNs", ("5awl",), BACKBONES),
         Experiment(
