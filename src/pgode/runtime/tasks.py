@@ -1,4 +1,4 @@
-"""Long work as independent tasks, and who is told of their progress."""
+"""Long work as independent tasks, and what is called as they progress."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -47,16 +47,16 @@ def collect_errors(experiment: Experiment, selection: Selection, root: Path) -> 
         for combination in combinations(experiment)
     }
     rows = [
-        _row(combination, found, experiment, selection, root)
-        for combination, found in results.items()
+        _row(combination, finished, experiment, selection, root)
+        for combination, finished in results.items()
     ]
     if experiment.axis is None:
         for dataset in experiment.datasets:
             evaluations = [
                 evaluation
-                for combination, found in results.items()
+                for combination, finished in results.items()
                 if combination.dataset == dataset
-                for evaluation in _evaluations(_all(found))
+                for evaluation in _evaluations(_all(finished))
             ]
             rows += naive_rows(dataset, evaluations, columns(experiment))
             rows += floor_rows(dataset, evaluations, columns(experiment))

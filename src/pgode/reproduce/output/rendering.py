@@ -9,6 +9,7 @@ from rich.table import Table
 from pgode.reports.base.page import Section, render_page
 from pgode.reports.terminal import SHARE_LABEL, percent_range
 from pgode.reproduce.output.content import Content, CostContent, TableCell, TableContent, TableRow
+from pgode.reproduce.plan.datasets import DATASETS
 
 WORSE = "▲"
 SPLITS = {"test": "ID", "ood": "OOD"}
@@ -50,7 +51,8 @@ def page(content: Content, figures: Sequence[str] = ()) -> str:
         Section("reading", "How to read it", f'<p class="lead">{_html(_note(content))}</p>')
     ]
     sections += [
-        Section(table.dataset, table.dataset, _table(table)) for table in text_tables(content)
+        Section(table.dataset, DATASETS[table.dataset].title, _table(table))
+        for table in text_tables(content)
     ]
     drawn = "".join(f'<figure class="drawn">{figure}</figure>' for figure in figures)
     sections.append(Section("figures", "Figures", drawn))
@@ -172,8 +174,8 @@ def _table(table: TextTable) -> str:
         for line in table.lines
     )
     return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-        f"</div>"
+        f'<div class="scroll"><table class="reproduced"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
     )
 
 

@@ -52,14 +52,14 @@ class Trial:
     def description(self) -> str:
         """The trial in a few words, without what is usual."""
         dataset = DATASETS[self.dataset]
-        words = [self.dataset, self.model]
-        words += [] if self.preset == "default" else [self.preset]
-        words += [f"{key.removeprefix('model.')}={value}" for key, value in self.settings]
-        words += [f"rate {self.rate:g}"] if self.tuning else [f"seed {self.seed}"]
-        words += [] if self.condition == dataset.condition else [f"condition {self.condition}"]
+        parts = [self.dataset, self.model]
+        parts += [] if self.preset == "default" else [self.preset]
+        parts += [f"{key.removeprefix('model.')}={value}" for key, value in self.settings]
+        parts += [f"rate {self.rate:g}"] if self.tuning else [f"seed {self.seed}"]
+        parts += [] if self.condition == dataset.condition else [f"condition {self.condition}"]
         usual = self.tuning or self.horizon == dataset.horizon
-        words += [] if usual else [f"horizon {self.horizon}"]
-        return " ".join(words)
+        parts += [] if usual else [f"horizon {self.horizon}"]
+        return " ".join(parts)
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Trial":
