@@ -77,7 +77,7 @@ bench: $(STAMP)  ## Measure speed, memory and scaling (benchmarks/)
 	$(BIN)/python -m benchmarks
 
 docs: $(DOCS_STAMP)  ## Build the pages into site/, without network
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Open site/index.html"
 
 # The report's molecule player is 3Dmol.js, which its pages carry, so that they need no network. Its

@@ -3,14 +3,14 @@
 from time import perf_counter, process_time
 
 from benchmarks import Figure, Found
-from pgode.data.simulate.protein import Settings, from_sequence
+from pgode.data.simulate.protein import ProteinSettings, from_sequence
 from pgode.data.simulate.protein.forces import solvate
 from pgode.data.simulate.protein.sampler import MIDDLE, Sampler, State
 
 SEQUENCE = "YYD"
 
 
-def bare(system: str, start: State, settings: Settings, steps: int) -> tuple[float, float]:
+def bare(system: str, start: State, settings: ProteinSettings, steps: int) -> tuple[float, float]:
     """(clock, processor) seconds of `steps` steps in one call, with nothing recorded."""
     import openmm
     from openmm import unit
@@ -35,7 +35,7 @@ def bare(system: str, start: State, settings: Settings, steps: int) -> tuple[flo
 def run(frames: int = 48, repeats: int = 3, settle: float = 2.0) -> Found:
     """Samples as the data sets have them, and the same time steps in one go, in turn."""
     source = from_sequence(SEQUENCE)
-    settings = Settings(SEQUENCE, source.hash, equilibrate=0.2, frames=frames, settle=settle)
+    settings = ProteinSettings(SEQUENCE, source.hash, equilibrate=0.2, frames=frames, settle=settle)
     solvated = solvate(source, settings)
     sampler = Sampler(solvated, settings)
     start = sampler.equilibrated()

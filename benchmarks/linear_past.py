@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from pgode.batches.normaliser import Normaliser
 from pgode.data import files
-from pgode.data.molecules import superposed
+from pgode.data.superposition import superposed
 
 CONDITION, HORIZON = 12, 24
 SCORED = (12, 24)
@@ -45,7 +45,7 @@ def errors(path: Path) -> dict[str, dict[str, dict[str, float]]]:
     """Squared error (scaled units) by split, kind of regression and horizon."""
     data = files.read(path)
     normaliser = Normaliser.fit(data.split_of("train"))
-    structure = normaliser.structure_of(data)
+    structure = normaliser.reference_of(data)
     assert structure is not None, "the data holds no molecule"
     windows = {
         split: _windows(

@@ -145,7 +145,7 @@ class Straightforward(PGODE):
             adjoint_params=(gate, *self.mixed.parameters(), *self.state.parameters()),
         )
         steps = len(grid) - 1
-        return Solution(states[1:], "ok", steps, 4 * steps)
+        return Solution(states[1:], steps, 4 * steps)
 
     @classmethod
     @torch.no_grad()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.small_systems import FEATURES, arrays, uneven
 
-from pgode.batches.normaliser import Normaliser
+from pgode.batches.normaliser import Normaliser, upgrade_normaliser
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.runtime.errors import InputError
 
@@ -76,7 +76,7 @@ def test_frame_is_the_usual_time_between_training_frames():
     times = np.array([[0, 1, 2, 3, 9.0], [0, 1, 2, np.nan, np.nan], [5, 6, 7, 8.5, 9]])
     states = random_states()
     states[1, :, 3:] = np.nan
-    assert Normaliser.fit(build(states, times)).frame == 1.0
+    assert Normaliser.fit(build(states, times)).frame_duration == 1.0
 
 
 def test_parameters_are_standardised_over_the_systems_that_know_them():
@@ -96,7 +96,7 @@ def test_drift_moves_scaled_positions_exactly_as_the_velocity_moves_raw_ones():
     raw = np.random.default_rng(1).normal(size=(6, len(FEATURES))) * 4
     q, v = [1, 3], [0, 4]
     moved = raw.copy()
-    moved[:, q] += raw[:, v] * normaliser.frame
+    moved[:, q] += raw[:, v] * normaliser.frame_duration
     gain, offset = normaliser.drift()
     scaled = normaliser.states(raw)
     expected = scaled[:, q] + np.array(gain) * scaled[:, v] + np.array(offset)
@@ -113,6 +113,15 @@ def test_positions_pair_with_velocities_in_order_whatever_their_places():
 def test_normaliser_survives_json():
     normaliser = Normaliser.fit(uneven())
     assert Normaliser.from_json(json.loads(json.dumps(normaliser.to_json()))) == normaliser
+
+
+def test_the_format_of_earlier_versions_is_refused_and_can_be_upgraded():
+    content = Normaliser.fit(uneven()).to_json()
+    old = {k: v for k, v in content.items() if k not in ("reference", "frame_duration")}
+    old |= {"frame": content["frame_duration"], "structure": [], "atoms": ""}
+    with pytest.raises(InputError, match="written by an earlier version"):
+        Normaliser.from_json(old)
+    assert upgrade_normaliser(old) == content == upgrade_normaliser(content)
 
 
 def test_data_like_the_trained_is_accepted():

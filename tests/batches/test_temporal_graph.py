@@ -5,14 +5,14 @@ import torch
 from tests.small_systems import CONDITION, HORIZON, uneven
 
 from pgode.batches.normaliser import Normaliser
-from pgode.batches.temporal_graph import History
+from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
 
 Node = tuple[int, int]
 
 
-def history_of(edges, observed=None, systems=1, condition=3, present=None) -> History:
+def history_of(edges, observed=None, systems=1, condition=3, present=None) -> TemporalGraph:
     """The history of the first `condition` frames of systems of three objects."""
     frames = 5
     data = Trajectories.build(
@@ -27,7 +27,7 @@ def history_of(edges, observed=None, systems=1, condition=3, present=None) -> Hi
     return windows.batch(np.arange(systems), np.zeros(systems, int)).history
 
 
-def joined(history: History, temporal: bool) -> dict[tuple[Node, Node], float]:
+def joined(history: TemporalGraph, temporal: bool) -> dict[tuple[Node, Node], float]:
     """Entries of A^tem: ((object, frame) that hears, (object, frame) that is heard) -> weight."""
     node = list(zip(history.node_object.tolist(), history.node_frame.tolist(), strict=True))
     graph = history.graph

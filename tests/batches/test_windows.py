@@ -41,7 +41,7 @@ def test_objects_of_all_systems_share_one_axis_without_padding(batch):
     assert batch.objects == OBJECTS.sum()
     assert batch.systems == 5
     assert batch.system.tolist() == np.repeat(np.arange(5), OBJECTS).tolist()
-    assert batch.numbers.tolist() == [0, 1, 2, 3, 4]
+    assert batch.system_ids.tolist() == [0, 1, 2, 3, 4]
     assert batch.states.shape == (14, CONDITION, 5)
     assert batch.targets.shape == (14, HORIZON, 5)
 
@@ -192,15 +192,6 @@ def test_condition_longer_than_a_system_is_refused_by_its_number(data):
         Windows(data, Normaliser.fit(data), 7, HORIZON)
 
 
-def test_starts_lists_every_window_whose_whole_horizon_lies_within_its_system(windows):
-    expected = [[0, 0], [0, 1], [1, 0], [1, 1], [3, 0], [4, 0], [4, 1]]
-    assert windows.starts().tolist() == expected
-
-
-def test_no_window_fits_gives_an_empty_list(data):
-    assert Windows(data, Normaliser.fit(data), 6, 6).starts().shape == (0, 2)
-
-
 def test_window_in_the_middle_is_the_first_window_of_the_data_cut_there(data, windows):
     middle = windows.batch(np.array([3, 0]), np.array([0, 2]))
     cut = data.select([0]).frames_between(2, 8)
@@ -209,7 +200,7 @@ def test_window_in_the_middle_is_the_first_window_of_the_data_cut_there(data, wi
     assert_close(middle.targets[4:, :2], first.targets[:, :2])
     assert_close(middle.times[1:], first.times)
     assert_close(middle.target_times[1:, :2], first.target_times[:, :2])
-    assert middle.numbers.tolist() == [3, 0]
+    assert middle.system_ids.tolist() == [3, 0]
 
 
 def test_shorter_horizon_is_the_beginning_of_the_usual_one(windows, batch):
@@ -231,7 +222,7 @@ def test_last_windows_end_with_each_systems_last_frame(data, windows):
 
 def test_batches_cover_all_systems_in_order(windows, batch):
     parts = list(windows.batches(2))
-    assert [part.numbers.tolist() for part in parts] == [[0, 1], [2, 3], [4]]
+    assert [part.system_ids.tolist() for part in parts] == [[0, 1], [2, 3], [4]]
     assert_close(torch.cat([part.states for part in parts]), batch.states)
     assert len(windows) == 5
 

@@ -109,11 +109,11 @@ CASES = [
     case("normaliser", "evaluate unscaled", "unscaled/normaliser.json", RUN_FILE),
     case("calibration", "evaluate blind", "blind/calibration.json: it lacks 'frames'", RUN_FILE),
     case("there already", "train springs.nc -o run", "run holds a run already", "--resume run"),
-    case("data gone", "evaluate moved", "old.nc, which is not there now", "--data FILE"),
+    case("data gone", "evaluate moved", "old.nc, which no longer exists", "--data FILE"),
     # Going on with a run.
     case("other seed", "train --resume run --seed 3", "takes no others", "Start a new run"),
     case("other model", "train --resume run --model last-value", "--resume continues a run"),
-    case("other epochs", "train --resume run --epochs 9", "settings it has", "Expected only"),
+    case("other epochs", "train --resume run --epochs 9", "with its settings", "Expected only"),
     case("other settings", "train --resume run --set model.width=9", "takes no others"),
     case("other data", "train other.nc --resume run", "other.nc is not what run was trained on"),
     case("resume nothing", "train --resume folder", "folder is not a run folder", RUN_FOLDER),

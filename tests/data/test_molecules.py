@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from tests.rigid_motions import turn
 
-from pgode.batches.normaliser import Normaliser
+from pgode.batches.normaliser import Normaliser, upgrade_normaliser
+from pgode.batches.reference import Reference
 from pgode.data import files
 from pgode.data.molecules import (
     Molecule,
     Preparation,
     aligned,
     atom_names,
-    mean_structure,
     prepare,
-    superposed,
 )
+from pgode.data.superposition import mean_structure
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -48,26 +48,6 @@ def prepared(positions: np.ndarray, **options) -> Trajectories:
 
 def turned(seed: int) -> np.ndarray:
     return turn(3, mirror=False, seed=seed).numpy()
-
-
-def test_superposition_undoes_every_turn_and_shift():
-    frame = motion(1, 1)
-    turns = [turned(seed) for seed in range(6)]
-    moved = np.stack([frame[0, 0] @ turn.T + k for k, turn in enumerate(turns)])[None]
-    on_first = superposed(moved)
-    np.testing.assert_allclose(on_first, np.broadcast_to(moved[:, :1], moved.shape), atol=1e-12)
-
-
-def test_superposition_never_mirrors_and_is_the_best_rotation():
-    frames = motion(1, 2)
-    frames[0, 1] = frames[0, 0] * [1, 1, -1]
-    placed = superposed(frames)
-    best = ((placed[0, 1] - placed[0, 0]) ** 2).sum()
-    assert best > 0.01  # a mirror image would fit exactly
-    middle = placed[0, 1].mean(0)
-    for seed in range(50):
-        other = (placed[0, 1] - middle) @ turned(seed).T + middle
-        assert ((other - placed[0, 0]) ** 2).sum() >= best - 1e-12
 
 
 @pytest.mark.parametrize("align", ["superposed", "centred", "raw"])
@@ -190,30 +170,24 @@ def test_distances_are_standardised_and_another_cutoff_is_refused():
     assert Normaliser.from_json(json.loads(json.dumps(normaliser.to_json()))) == normaliser
 
 
-def test_mean_structure_is_found_whichever_way_the_frames_lie():
-    stream = np.random.default_rng(3)
-    shape = stream.normal(0, 0.3, (len(ATOMS), 3))
-    frames = np.stack(
-        [(shape + stream.normal(0, 0.01, shape.shape)) @ turned(k).T + k for k in range(40)]
-    )
-    found = mean_structure(frames)
-    expected = superposed(shape[None, None], found[None, None])[0, 0]
-    assert np.abs(found - expected).max() < 0.01
-
-
 def test_a_normaliser_knows_the_mean_structure_of_its_own_molecule_only():
     data = prepared(motion(), align="raw")
     normaliser = Normaliser.fit(data)
-    structure = normaliser.structure_of(data)
-    assert structure is not None and structure.shape == (len(ATOMS), 3)
-    raw = structure * normaliser.scale + normaliser.centre
-    np.testing.assert_allclose(raw.ravel(), normaliser.structure)
-    assert Normaliser.from_json(json.loads(json.dumps(normaliser.to_json()))) == normaliser
+    reference = normaliser.reference_of(data)
+    assert reference is not None and reference.shape == (len(ATOMS), 3)
+    raw = reference * normaliser.scale + normaliser.centre
+    np.testing.assert_allclose(raw, normaliser.reference.positions)
+    content = json.loads(json.dumps(normaliser.to_json()))
+    assert Normaliser.from_json(content) == normaliser
+    old = {k: v for k, v in content.items() if k not in ("reference", "frame_duration")}
+    old |= {"frame": content["frame_duration"], "atoms": atom_names(data.topology)}
+    old["structure"] = np.ravel(normaliser.reference.positions).tolist()
+    assert upgrade_normaliser(old) == content
     moved = data.topology.replace("   0.000   0.000   0.000", "   1.000   2.000   3.000")
     assert moved != data.topology and atom_names(moved) == atom_names(data.topology)
-    assert normaliser.structure_of(prepared(motion(), atoms="heavy")) is None
-    assert Normaliser.fit(without_topology(data)).structure == ()
-    assert normaliser.structure_of(without_topology(data)) is None
+    assert normaliser.reference_of(prepared(motion(), atoms="heavy")) is None
+    assert Normaliser.fit(without_topology(data)).reference is None
+    assert normaliser.reference_of(without_topology(data)) is None
 
 
 def test_frames_with_missing_atoms_do_not_count_for_the_mean_structure():
@@ -230,7 +204,7 @@ def test_frames_with_missing_atoms_do_not_count_for_the_mean_structure():
         topology=data.topology,
     )
     expected = mean_structure(data.states[0, :, :2].swapaxes(0, 1))
-    np.testing.assert_allclose(Normaliser.fit(gaps).structure, expected.ravel())
+    np.testing.assert_allclose(Reference.fit(gaps).positions, expected)
 
 
 def without_topology(data: Trajectories) -> Trajectories:

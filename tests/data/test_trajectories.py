@@ -255,7 +255,7 @@ def test_permuted_leaves_the_original_alone_and_absent_objects_last():
 
 
 def test_permuted_refuses_what_is_no_permutation():
-    with pytest.raises(InputError, match="no permutation of 4 objects"):
+    with pytest.raises(InputError, match="not a permutation of 4 objects"):
         build().permuted([0, 1, 1, 3])
 
 
@@ -312,14 +312,11 @@ def test_hash_changes_with_names_splits_units_and_ends_of_edges():
 
 def test_hash_is_that_of_the_content_not_of_its_origin():
     t = build()
-    told = t.with_provenance(title="Mine", generator="lab", generator_settings='{"a": 1}', seed=5)
-    assert told.hash == t.hash == build(title="Other", seed=9).hash
-    assert told.dataset.attrs["title"] == "Mine"
-    assert told.dataset.attrs["seed"] == 5
-    assert told.dataset.attrs["generator_version"] == ""
-    assert t.dataset.attrs["title"] == ""
-    with pytest.raises(InputError, match="JSON"):
-        t.with_provenance(generator_settings="{")
+    other = build(title="Mine", generator="lab", generator_settings='{"a": 1}', seed=5)
+    assert other.hash == t.hash
+    assert other.dataset.attrs["title"] == "Mine"
+    assert other.dataset.attrs["seed"] == 5
+    assert other.dataset.attrs["generator_version"] == ""
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def windows() -> Windows:
 
 def model(name: str = "pgode") -> Forecaster:
     torch.manual_seed(0)
-    small = {"width": 8, "prototypes": 3} if name == "pgode" else {}
+    small = {"width": 8, "dynamics": {"prototypes": 3}} if name == "pgode" else {}
     return build_model(name, model_config(name, small), Normaliser.fit(DATA))
 
 

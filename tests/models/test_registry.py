@@ -54,7 +54,9 @@ def test_unknown_name_is_refused_with_the_nearest_one():
 def test_unknown_setting_is_refused_with_the_nearest_one():
     with pytest.raises(InputError, match="unknown setting") as raised:
         model_config("pgode", {"dynamics": {"prototype": 5}})
-    assert '"model.dynamics.prototype". Did you mean "prototypes"?' in str(raised.value)
+    assert '"model.dynamics.prototype" of the kind "messages". Did you mean "prototypes"?' in str(
+        raised.value
+    )
 
 
 def test_unknown_setting_of_a_group_is_refused_with_its_whole_name():

@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from pgode.ode import SolverConfig, solve
-from pgode.ode.settings import ADAPTIVE
+from pgode.ode.methods import Adaptive, names
 
 
 @pytest.fixture(params=["own times", "shared times"])
@@ -13,7 +13,7 @@ def times(request, start, uneven):
     return start[:, None] + torch.tensor([0.0, 0.1, 0.4, 0.4, 1.5], dtype=torch.float64)
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", names(Adaptive))
 def test_adaptive_methods_agree_with_fine_rk4(pendulum, initial, start, times, method):
     fine = solve(pendulum, initial, start, times, SolverConfig(step=0.002))
     config = SolverConfig(method=method, rtol=1e-6, atol=1e-6, max_evaluations=100_000)
@@ -33,7 +33,7 @@ def test_tighter_tolerances_bring_the_error_down_at_every_output(
     assert_close(states, fine, rtol=0, atol=2e-8)
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", names(Adaptive))
 def test_the_derivative_is_never_asked_about_times_after_the_last_output(
     initial, start, times, method
 ):
@@ -87,7 +87,7 @@ def test_an_assertion_of_the_derivative_is_not_taken_for_a_failure_of_the_solver
         solve(derivative, initial, start, times, SolverConfig(method="dopri5"))
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", names(Adaptive))
 def test_gradients_agree_with_fine_rk4(pendulum, initial, start, times, method):
     def gradients(config):
         z = initial.clone().requires_grad_()
@@ -102,7 +102,7 @@ def test_gradients_agree_with_fine_rk4(pendulum, initial, start, times, method):
         assert_close(one, other, rtol=0, atol=1e-2 if tolerance == 1e-5 else 1e-5)
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", names(Adaptive))
 def test_a_row_gets_no_gradient_from_a_row_it_does_not_know(
     pendulum, initial, start, times, method
 ):
@@ -114,7 +114,7 @@ def test_a_row_gets_no_gradient_from_a_row_it_does_not_know(
     assert gradient[1].abs().min() > 0
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", names(Adaptive))
 def test_gradients_of_a_system_at_rest_are_finite(start, times, method):
     """At rest the derivative is zero, where the square root in a norm has no gradient."""
     z = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)

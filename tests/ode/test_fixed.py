@@ -6,8 +6,9 @@ import torch
 from torch.testing import assert_close
 
 from pgode.ode import SolverConfig, solve
+from pgode.ode.methods import FixedStep, names
 
-FIXED = ("euler", "midpoint", "rk4")
+FIXED = names(FixedStep)
 
 
 @pytest.mark.parametrize("method, order", [("euler", 1), ("midpoint", 2), ("rk4", 4)])
@@ -89,7 +90,6 @@ def test_arbitrary_times_need_no_interpolation(pendulum, initial, start, uneven)
     exact = solve(pendulum, initial, start, uneven, SolverConfig(step=0.005)).states
     assert_close(solution.states, exact, rtol=0, atol=2e-5)
     assert solution.states.shape == (5, 3, 2)
-    assert solution.status == "ok"
     assert_close(solution.states[0, 0], initial[0], rtol=0, atol=0)
 
 

@@ -4,7 +4,7 @@ from torch.testing import assert_close
 
 from pgode.ode import METHODS, SolverConfig, solve
 from pgode.ode.intervals import Intervals
-from pgode.ode.settings import ADAPTIVE
+from pgode.ode.methods import Adaptive, names
 from pgode.runtime.errors import InputError
 
 
@@ -28,7 +28,7 @@ def test_rows_with_times_of_their_own_equal_rows_solved_alone(pendulum, initial,
         assert_close(together[:, one], alone, rtol=1e-14, atol=1e-14)
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", names(Adaptive))
 def test_rows_solved_adaptively_equal_rows_solved_alone_within_tolerance(
     pendulum, initial, start, uneven, method
 ):

@@ -4,7 +4,7 @@ from pydantic import ValidationError
 from torch.testing import assert_close
 
 from pgode.ode import METHODS, SolverConfig, solve
-from pgode.ode.settings import ADAPTIVE, STAGES
+from pgode.ode.methods import Adaptive, FixedStep, names
 from pgode.runtime.errors import InputError
 
 
@@ -16,7 +16,7 @@ def gradients(derivative, initial, start, times, config):
     return states.detach(), *torch.autograd.grad(loss, [z, *derivative.parameters()])
 
 
-@pytest.mark.parametrize("method", STAGES)
+@pytest.mark.parametrize("method", names(FixedStep))
 @pytest.mark.parametrize("recompute", [False, True])
 @pytest.mark.parametrize("shared", [False, True], ids=["own times", "shared times"])
 def test_gradients_equal_finite_differences(
@@ -35,7 +35,7 @@ def test_gradients_equal_finite_differences(
     assert torch.autograd.gradcheck(states, (initial.clone().requires_grad_(), stiffness))
 
 
-@pytest.mark.parametrize("method", STAGES)
+@pytest.mark.parametrize("method", names(FixedStep))
 def test_recomputing_changes_neither_fixed_step_states_nor_gradients(
     pendulum, initial, start, uneven, method
 ):
@@ -45,7 +45,7 @@ def test_recomputing_changes_neither_fixed_step_states_nor_gradients(
         assert torch.equal(one, other)
 
 
-@pytest.mark.parametrize("method", ADAPTIVE)
+@pytest.mark.parametrize("method", names(Adaptive))
 def test_recomputing_changes_neither_adaptive_states_nor_gradients(
     pendulum, initial, start, uneven, method
 ):

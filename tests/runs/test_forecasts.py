@@ -32,7 +32,7 @@ def awkward() -> Forecasts:
     """Systems of different sizes, lengths and clocks."""
     data = uneven()
     torch.manual_seed(0)
-    settings = model_config("pgode", {"width": 8, "prototypes": 3})
+    settings = model_config("pgode", {"width": 8, "dynamics": {"prototypes": 3}})
     model = build_model("pgode", settings, Normaliser.fit(data)).eval()
     frames = np.array([0.5, 1.0, 2.5])
     return forecast_future(model, data, SHORT, frames, calibration=None, samples=3, seed=0)
@@ -141,7 +141,7 @@ def test_absent_objects_have_no_forecast_and_present_ones_do(awkward: Forecasts)
 def test_each_system_goes_on_from_its_own_last_frame(awkward: Forecasts) -> None:
     data = uneven()
     last = data.times[np.arange(5), LENGTHS - 1]
-    step = Normaliser.fit(data).frame
+    step = Normaliser.fit(data).frame_duration
     np.testing.assert_allclose(
         awkward.dataset["times"].values, last[:, None] + step * np.array([0.5, 1.0, 2.5])
     )

@@ -117,3 +117,15 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
         "mean_structure": True,
         "coupling": False,
     }
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_single_changes_that_contradict_each_other_are_refused(order: int) -> None:
+    changes = [("model.dynamics.top_k", 2), ("model.dynamics", "single")]
+    with pytest.raises(InputError, match='of the kind "single"'):
+        run_config(changes=dict(changes[::order]))
+
+
+def test_a_setting_that_is_gone_is_refused_with_the_reason() -> None:
+    with pytest.raises(InputError, match=r'"model.recovery" was removed: .* Leave it out\.'):
+        run_config(changes={"model.recovery": False})

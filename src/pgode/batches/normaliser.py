@@ -1,20 +1,17 @@
 """Scaling of states, times and parameters: fitted on the training split, stored with the model."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from pgode.data.molecules import atom_names, mean_structure
+from pgode.batches.reference import Reference
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
-POSITION = "position"
-SPACE = 3
-"""Axes of the space that molecules live in."""
-STRUCTURE_FRAMES = 1000
-"""About so many frames, spread over the training split, make the mean structure."""
+OLD_KEYS = ("frame", "structure", "atoms")
+"""Entries of the JSON of earlier versions, see `upgrade_normaliser`."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Normaliser:
     units: tuple[str, ...]
     centre: tuple[float, ...]
     scale: tuple[float, ...]
-    frame: float
+    frame_duration: float
     time_units: str
     edge_attributes: tuple[str, ...]
     parameters: tuple[str, ...]
@@ -41,10 +38,8 @@ class Normaliser:
     edge_scale: tuple[float, ...] = ()
     graph_rule: tuple[float, ...] | None = None
     """(cutoff, interval) in data units, where edges join positions nearer than a cutoff."""
-    structure: tuple[float, ...] = ()
-    """Mean structure of the training frames where all systems are one molecule, atom by atom."""
-    atoms: str = ""
-    """The atoms of that molecule, see `pgode.data.molecules.atom_names`."""
+    reference: Reference | None = None
+    """Mean arrangement of the objects, where they are the same in all systems (a molecule)."""
 
     @classmethod
     def fit(cls, training: Trajectories) -> "Normaliser":
@@ -71,7 +66,6 @@ class Normaliser:
         deviation = np.sqrt((np.where(has, known - mean, 0) ** 2).sum(0) / count)
         dataset = training.dataset
         centre, scale = _edge_scaling(training.edges.edge_attributes)
-        structure, atoms = _structure(training)
         return cls(
             features=training.features,
             roles=_words(dataset["feature_role"].values),
@@ -79,7 +73,7 @@ class Normaliser:
             units=_words(dataset["feature_units"].values),
             centre=_floats((low + high) / 2),
             scale=_floats(np.where(spread > 0, spread, 1.0)),
-            frame=float(np.nanmedian(np.diff(training.times, axis=1))),
+            frame_duration=float(np.nanmedian(np.diff(training.times, axis=1))),
             time_units=str(dataset.attrs["time_units"]),
             edge_attributes=training.edges.attribute_names,
             parameters=_words(dataset["parameter"].values),
@@ -88,26 +82,35 @@ class Normaliser:
             edge_centre=centre,
             edge_scale=scale,
             graph_rule=training.graph_rule,
-            structure=structure,
-            atoms=atoms,
+            reference=Reference.fit(training),
         )
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Normaliser":
         """Read back what `to_json` wrote."""
+        if any(key in content for key in OLD_KEYS):
+            raise InputError(
+                "the normaliser was written by an earlier version of pgode. Expected the entries "
+                '"frame_duration" and "reference". Convert the run folder to the present format.'
+            )
         values: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in content.items()
         }
-        return cls(**values)
+        reference = values.pop("reference", None)
+        return cls(
+            **values, reference=None if reference is None else Reference.from_json(reference)
+        )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain numbers and words, for a run folder."""
-        return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        """Plain numbers and text, for a run folder."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        content = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return {**content, "reference": self.reference and self.reference.to_json()}
 
     @property
     def positions(self) -> list[int]:
         """Features that are positions."""
-        return [k for k, role in enumerate(self.roles) if role == POSITION]
+        return [k for k, role in enumerate(self.roles) if role == "position"]
 
     @property
     def velocities(self) -> list[int]:
@@ -147,19 +150,19 @@ class Normaliser:
             return raw
         return np.asarray((raw - np.array(self.edge_centre)) / np.array(self.edge_scale))
 
-    def structure_of(self, data: Trajectories) -> Float[np.ndarray, "atom axis"] | None:
-        """The scaled mean structure, if the data is of the molecule it belongs to."""
-        if not self.structure or atom_names(data.topology) != self.atoms:
+    def reference_of(self, data: Trajectories) -> Float[np.ndarray, "object axes"] | None:
+        """The scaled reference positions of the data's objects; None where there are none."""
+        raw = None if self.reference is None else self.reference.of(data)
+        if raw is None:
             return None
         axes = self.positions
-        raw = np.array(self.structure).reshape(-1, len(axes))
         return np.asarray((raw - np.array(self.centre)[axes]) / np.array(self.scale)[axes])
 
     def drift(self) -> tuple[list[float], list[float]]:
         """(gain, offset) of each position: in scaled units dq/dframe = gain v + offset exactly."""
         pairs = list(zip(self.positions, self.velocities, strict=True))
-        gain = [self.frame * self.scale[v] / self.scale[q] for q, v in pairs]
-        offset = [self.frame * self.centre[v] / self.scale[q] for q, v in pairs]
+        gain = [self.frame_duration * self.scale[v] / self.scale[q] for q, v in pairs]
+        offset = [self.frame_duration * self.centre[v] / self.scale[q] for q, v in pairs]
         return gain, offset
 
     def check(self, data: Trajectories, source: str) -> None:
@@ -185,6 +188,21 @@ class Normaliser:
             )
 
 
+def upgrade_normaliser(old: dict[str, Any]) -> dict[str, Any]:
+    """The JSON of an earlier version in the present format, with the same numbers.
+
+    Earlier versions had the duration of a frame under "frame", and the reference positions flat
+    under "structure" with the identity of the objects under "atoms".
+    """
+    new = {key: value for key, value in old.items() if key not in OLD_KEYS}
+    axes = sum(role == "position" for role in old["roles"])
+    flat = old.get("structure") or []
+    positions = [flat[k : k + axes] for k in range(0, len(flat), axes)]
+    reference = {"positions": positions, "objects": old["atoms"]} if flat else None
+    frame = old["frame"] if "frame" in old else old["frame_duration"]
+    return {**new, "frame_duration": frame, "reference": old.get("reference", reference)}
+
+
 def _edge_scaling(
     attributes: Float[np.ndarray, "edge attribute"],
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -194,19 +212,6 @@ def _edge_scaling(
     centre, scale = attributes.mean(0), attributes.std(0)
     centre[0], scale[0] = 0.0, 1.0
     return _floats(centre), _floats(np.where(scale > 0, scale, 1.0))
-
-
-def _structure(training: Trajectories) -> tuple[tuple[float, ...], str]:
-    """Mean structure and atoms of a molecule, from the frames in which all of it was observed."""
-    axes = [k for k, role in enumerate(training.dataset["feature_role"].values) if role == POSITION]
-    if not training.topology or len(axes) != SPACE:
-        return (), ""
-    frames = training.states[..., axes].swapaxes(1, 2).reshape(-1, training.states.shape[1], SPACE)
-    whole = frames[np.isfinite(frames).all((1, 2))]
-    if not len(whole):
-        return (), ""
-    thinned = whole[:: max(1, len(whole) // STRUCTURE_FRAMES)].astype(np.float64)
-    return _floats(mean_structure(thinned).ravel()), atom_names(training.topology)
 
 
 def _words(values: np.ndarray) -> tuple[str, ...]:

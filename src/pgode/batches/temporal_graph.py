@@ -19,7 +19,7 @@ from pgode.batches.graph import Graph
 
 
 @dataclass(frozen=True)
-class History:
+class TemporalGraph:
     """Observations as nodes: whose they are, when they were made, and how they are joined."""
 
     graph: Graph
@@ -29,7 +29,7 @@ class History:
 
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
-    ) -> "History":
+    ) -> "TemporalGraph":
         """The same observations on another device or in another precision."""
         return replace(
             self,
@@ -40,14 +40,14 @@ class History:
         )
 
 
-def build_history(
+def build_temporal_graph(
     seen: Bool[np.ndarray, "objects frames"],
     rows: Int[np.ndarray, "objects frames"],
     first: Int[np.ndarray, " objects"],
     row_offsets: Int[np.ndarray, " rows+1"],
     senders: Int[np.ndarray, " edges"],
     weights: Float[np.ndarray, " edges"],
-) -> History:
+) -> TemporalGraph:
     """Join the observations of a batch.
 
     `rows[i, t]` is the compressed row that lists object i's neighbours at frame t (as places in
@@ -67,7 +67,7 @@ def build_history(
     _fill_edges(*structure, weights, offsets, columns, values, temporal)
     node_frame, node_object = np.nonzero(seen.T)
     receivers = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(offsets))
-    return History(
+    return TemporalGraph(
         graph=Graph.from_edges(receivers, columns, np.stack([values, temporal], 1), nodes),
         temporal=torch.from_numpy(temporal),
         node_object=torch.from_numpy(node_object),

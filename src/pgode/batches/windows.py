@@ -11,7 +11,7 @@ from torch import Tensor
 
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
-from pgode.batches.temporal_graph import History, build_history
+from pgode.batches.temporal_graph import TemporalGraph, build_temporal_graph
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -37,10 +37,11 @@ class Batch:
     parameters: Float[Tensor, "systems parameters"]
     parameters_known: Bool[Tensor, " systems"]
     graph: Graph
-    history: History
-    numbers: Int[Tensor, " systems"]
-    structure: Float[Tensor, "objects axes"]
-    """Mean structure of the molecule the objects are atoms of; no axes where none is known."""
+    history: TemporalGraph
+    system_ids: Int[Tensor, " systems"]
+    """Where each system is in the data the batch was cut from."""
+    reference: Float[Tensor, "objects axes"]
+    """Scaled reference position of each object; no axes where none is known."""
 
     @property
     def systems(self) -> int:
@@ -91,7 +92,7 @@ class Windows:
             )
         self._states = np.nan_to_num(normaliser.states(data.states)).astype(np.float32)
         self._observed = data.observed
-        self._times = _extended(data.times) / normaliser.frame
+        self._times = _extended(data.times) / normaliser.frame_duration
         self._parameters = normaliser.standardised(data.parameters)
         self._objects = data.n_objects
         self._group = data.dataset["group"].values
@@ -105,24 +106,13 @@ class Windows:
         self._senders = edges.edge_sender
         self._attributes = normaliser.attributes(edges.edge_attributes)
         self._weights = np.ascontiguousarray(edges.edge_attributes[:, 0])
-        structure = normaliser.structure_of(data)
+        reference = normaliser.reference_of(data)
         none = np.zeros((int(self._objects.max(initial=0)), 0))
-        self._structure = none if structure is None else structure
+        self._reference = none if reference is None else reference
         self._graph_at = _graph_in_force(edges.graph_system, edges.graph_start, data.times)
 
     def __len__(self) -> int:
         return self.data.systems
-
-    def starts(self) -> Int[np.ndarray, "window 2"]:
-        """Every (system, first frame) whose condition and whole horizon lie within its frames."""
-        return np.array(
-            [
-                (system, start)
-                for system, frames in enumerate(self.frames)
-                for start in range(frames - self.condition - self.horizon + 1)
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 2)
 
     def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
         """All systems in order, `size` at a time, each with its window at frame `start`."""
@@ -181,12 +171,12 @@ class Windows:
             parameters=_tensor(np.nan_to_num(parameters)),
             parameters_known=torch.from_numpy(known),
             graph=self._graph(rows[:, -1], first),
-            history=build_history(
+            history=build_temporal_graph(
                 np.asarray(observed.any(-1)),
                 *(rows, first, self._row_offsets, self._senders, self._weights),
             ),
-            numbers=torch.from_numpy(systems),
-            structure=_tensor(self._structure[place]),
+            system_ids=torch.from_numpy(systems),
+            reference=_tensor(self._reference[place]),
         )
 
     def _graph(

@@ -28,8 +28,8 @@ def evaluate(
     split
         train, val, test or ood; can be repeated. Test and ood if not given.
     horizons
-        Frames over which errors are averaged, such as 12,24,36. If not given, every 12 frames up to
-        the trained horizon, and at most three.
+        Frames over which errors are averaged, such as 12,24,36. If not given, the trained horizon
+        and multiples of 12 frames below it, at most three in all.
     samples
         Number of sampled forecasts for CRPS and coverage; 0 omits both.
     seed

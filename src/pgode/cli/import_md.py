@@ -77,7 +77,7 @@ def import_md(
             splits=numbers(splits, "--splits"),
         )
     files.write(data, output)
-    parts = ", ".join(f"{(data.split == word).sum()} {word}" for word in ("train", "val", "test"))
+    parts = ", ".join(f"{(data.split == word).sum()} {word}" for word in md.BLOCKS)
     console.print(
         f"wrote {output}: {data.systems} systems ({parts}) of {data.objects} atoms, "
         f"{data.frames} frames, hash {data.hash[:12]}",

@@ -101,14 +101,19 @@ def simulate_protein(
 
     from pgode.data import files
     from pgode.data.molecules import Preparation
-    from pgode.data.simulate.protein import Settings, collect, collect_replicas, simulate_samples
+    from pgode.data.simulate.protein import (
+        ProteinSettings,
+        collect,
+        collect_replicas,
+        simulate_samples,
+    )
     from pgode.data.simulate.protein.display import Bars
-    from pgode.data.simulate.simulation import whole
+    from pgode.runtime.choices import check_int
     from pgode.runtime.files import writable_folder
 
     files.check_output(output)
     writable_folder(output)
-    whole("jobs", jobs, 1)
+    check_int("jobs", jobs, 1)
     preparation = Preparation(atoms, align, cutoff, update)  # type: ignore[arg-type]
     source = _source(structure, pdb_id, sequence)
     folder = samples or output.with_suffix(".samples")
@@ -123,7 +128,7 @@ def simulate_protein(
         "condition": condition,
         "horizon": horizon,
     }
-    settings = Settings(
+    settings = ProteinSettings(
         source.name,
         source.hash,
         implicit=implicit,

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pgode.data.neighbours import distance_edges
+from pgode.data.superposition import superposed
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -141,52 +142,18 @@ def aligned(
     return frames
 
 
-def superposed(
-    positions: Float[np.ndarray, "system time atom 3"],
-    onto: Float[np.ndarray, "system 1 atom 3"] | None = None,
-) -> Float[np.ndarray, "system time atom 3"]:
-    """Each frame turned and shifted so that its mean squared distance to the first is least.
-
-    All atoms count alike. `onto` gives other frames than the first to lie on.
-    """
-    target = positions[:, :1] if onto is None else onto
-    moved = positions - positions.mean(2, keepdims=True)
-    return np.asarray(moved @ rotations(positions, target) + target.mean(2, keepdims=True))
-
-
-def rotations(
-    positions: Float[np.ndarray, "system time atom 3"], onto: Float[np.ndarray, "system 1 atom 3"]
-) -> Float[np.ndarray, "system time 3 3"]:
-    """What turns each frame, from the right, so that it lies on `onto`, both about their centres.
-
-    Kabsch's: from the singular vectors of the frames' covariance, with the sign of the last turned
-    where they would mirror.
-    """
-    moved, target = (each - each.mean(2, keepdims=True) for each in (positions, onto))
-    left, _, right = np.linalg.svd(np.einsum("stax,suay->stxy", moved, target))
-    mirrored = np.linalg.det(left @ right) < 0
-    right[mirrored, -1] *= -1
-    return np.asarray(left @ right)
-
-
-def mean_structure(
-    frames: Float[np.ndarray, "frame atom 3"], rounds: int = 3
-) -> Float[np.ndarray, "atom 3"]:
-    """The mean of frames of one molecule that may lie anywhere, turned onto one another.
-
-    They are superposed on the first, then on the mean of that, and so on.
-    """
-    structure = frames[0]
-    for _ in range(rounds):
-        structure = superposed(frames[None], structure[None, None])[0].mean(0)
-    return np.asarray(structure)
-
-
 def atom_names(pdb: str) -> str:
-    """Names, residues and chains of the atoms of a PDB text, in order: what tells molecules apart.
+    """Names, residues and chains of the atoms of a PDB text, in order: they identify a molecule.
 
-    Serial numbers and places do not count.
+    Serial numbers and coordinates are left out.
     """
     first_model = pdb.split("\nENDMDL", 1)[0]
     lines = first_model.splitlines()
     return "\n".join(line[12:27] for line in lines if line.startswith(("ATOM", "HETATM")))
+
+
+def atoms_of(data: Trajectories) -> str | None:
+    """The atoms that the objects are (see `atom_names`); None if they are no atoms in space."""
+    if not data.topology or len(data.position_features) != len(FEATURES):
+        return None
+    return atom_names(data.topology)

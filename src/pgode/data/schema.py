@@ -1,4 +1,4 @@
-"""The dataset schema of trajectories: its dims, its strings, its graphs and its content hash."""
+"""The schema of a dataset of trajectories: dimensions, text, graphs and the content hash."""
 
 import hashlib
 import json
@@ -17,25 +17,25 @@ EDGE_FIELDS = ("graph_system", "graph_start", "edge_graph", "edge_receiver", "ed
 REQUIRED = ("states", "times", "feature", *EDGE_FIELDS, "edge_attributes", "edge_attribute")
 
 
-def strings(words: Sequence[str]) -> Shaped[np.ndarray, " word"]:
-    """Fixed-width text, the one string type numpy, NetCDF and zarr all hold without an object."""
-    return np.array(tuple(words), dtype=np.str_)
+def strings(texts: Sequence[str]) -> Shaped[np.ndarray, " text"]:
+    """Fixed-width text: the string type that numpy, NetCDF and zarr all store without objects."""
+    return np.array(tuple(texts), dtype=np.str_)
 
 
 def values(ds: xr.Dataset, name: str, dims: tuple[str, ...], source: str) -> Any:
     """The values of a variable in this order of dims, whatever order it is stored in."""
     variable = ds[name]
     if set(variable.dims) != set(dims):
-        found = ", ".join(str(dim) for dim in variable.dims)
+        stored = ", ".join(str(dim) for dim in variable.dims)
         raise InputError(
-            f"{name} in {source} has the dimensions ({found}). Expected ({', '.join(dims)}). "
+            f"{name} in {source} has the dimensions ({stored}). Expected ({', '.join(dims)}). "
             f"Rename the dimensions of the variable."
         )
     return variable.transpose(*dims).values
 
 
 def edges_of(ds: xr.Dataset, source: str) -> Edges:
-    """The graphs held in a dataset, not yet validated."""
+    """The graphs of a dataset, not yet validated."""
     graph_system, graph_start, edge_graph, edge_receiver, edge_sender = (
         values(ds, name, (name.split("_")[0],), source) for name in EDGE_FIELDS
     )
@@ -51,18 +51,18 @@ def edges_of(ds: xr.Dataset, source: str) -> Edges:
 
 
 def with_edges(ds: xr.Dataset, edges: Edges) -> xr.Dataset:
-    """The dataset with these graphs in place of its own, and the hash of what it now holds."""
+    """The dataset with these graphs instead of its own, and the hash of its new content."""
     kept = ds.drop_dims([dim for dim in ("graph", "edge", "edge_attribute") if dim in ds.dims])
     columns: dict[str, Any] = {f: (f.split("_")[0], getattr(edges, f)) for f in EDGE_FIELDS}
     columns["edge_attributes"] = (("edge", "edge_attribute"), edges.edge_attributes)
-    whole = kept.assign(columns).assign_coords(edge_attribute=strings(edges.attribute_names))
-    return whole.assign_attrs(content_hash=content_hash(whole))
+    complete = kept.assign(columns).assign_coords(edge_attribute=strings(edges.attribute_names))
+    return complete.assign_attrs(content_hash=content_hash(complete))
 
 
 def content_hash(ds: xr.Dataset) -> str:
     """SHA-256 over names, shapes and little-endian values of every variable, in name order.
 
-    Provenance is left out: the same numbers are the same data whoever made them. Text is hashed
+    Provenance is left out: the same numbers are the same data whatever made them. Text is hashed
     as JSON because its stored width depends on the file format.
     """
     digest = hashlib.sha256()

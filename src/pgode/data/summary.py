@@ -1,4 +1,4 @@
-"""What `pgode info` tells about trajectories."""
+"""The summary of trajectories that `pgode info` prints."""
 
 import json
 from typing import Any
@@ -7,11 +7,11 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Shaped
 
-from pgode.data.validation import SPLITS
+from pgode.data.splits import SPLITS
 
 
 def summary(ds: xr.Dataset) -> dict[str, Any]:
-    """Plain numbers, words, lists and dicts, ready for JSON (a range with no value is None)."""
+    """Plain numbers, text, lists and dicts, ready for JSON (a range without values is None)."""
     times, split = ds["times"].values, ds["split"].values
     known = np.isfinite(times)
     possible = ds["present"].values.astype(np.int64).sum(axis=1) @ known.sum(axis=1)
@@ -21,7 +21,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
     return {
         "title": ds.attrs["title"],
         "systems": ds.sizes["system"],
-        "splits": {word: int((split == word).sum()) for word in SPLITS if (split == word).any()},
+        "splits": {name: int((split == name).sum()) for name in SPLITS if (split == name).any()},
         "objects": _range(ds["present"].values.sum(axis=1)),
         "frames": _range(known.sum(axis=1)),
         "times": _range(times),

@@ -1,7 +1,7 @@
 """`Trajectories`: observed systems of interacting objects, as one validated, labelled dataset.
 
-Everything that makes data (simulators, importers) ends here and everything that uses data starts
-here, so what is checked once here need not be checked again anywhere else.
+All sources of data (simulators, importers) produce it and all users of data start from it, so
+what it validates need not be checked again anywhere else.
 """
 
 from collections.abc import Sequence
@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Shaped
+from jaxtyping import Float, Shaped
 
-from pgode.data import validation as checks
+from pgode.data import validation
+from pgode.data.edge_validation import validated_edges
 from pgode.data.edges import Edges
+from pgode.data.features import check_roles, guess_roles, guess_variables
 from pgode.data.schema import REQUIRED, STATE_DIMS, edges_of, strings, values, with_edges
+from pgode.data.splits import SPLITS
 from pgode.data.summary import summary
-from pgode.data.view import Contents
+from pgode.data.view import DatasetView
 from pgode.runtime.errors import InputError
 
 __all__ = ["Edges", "Trajectories"]
@@ -25,11 +28,11 @@ Names = Sequence[str] | Shaped[np.ndarray, " name"]
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectories(Contents):
+class Trajectories(DatasetView):
     """States (system, object, time, feature) with times, masks, graphs, parameters and splits.
 
-    Make one with `build` or `from_dataset`; both validate. `dataset` is also exactly what a file
-    holds. Values that are not observed are NaN in memory, so nothing can use them by accident.
+    Make one with `build` or `from_dataset`; both validate. `dataset` is exactly what a file holds.
+    Values that are not observed are NaN in memory, so nothing can use them by accident.
     """
 
     @classmethod
@@ -65,118 +68,73 @@ class Trajectories(Contents):
 
         `edges` is an `Edges`, or matrices (system, object, object) or (system, time, object,
         object) with the receiver as row. Without `observed` every value of a present object up to
-        its system's last frame counts as observed; without `present` every object is there;
+        the last frame of its system counts as observed; without `present` every object is present;
         without `split` every system is for training. `topology` is the text of a PDB file whose
-        atoms are the objects. `graph_cutoff` says that the edges join positions nearer than this,
-        looked up anew each `graph_interval` of time. `source` names the data in errors.
+        atoms are the objects. With `graph_cutoff` the edges join objects nearer than this, updated
+        each `graph_interval` of time. `source` names the data in errors.
         """
-        x = checks.numbers("states", states, STATE_DIMS, (None,) * 4, source)
+        x = validation.numbers("states", states, STATE_DIMS, (None,) * 4, source)
         for dim, size in zip(STATE_DIMS, x.shape, strict=True):
             if size == 0:
                 raise InputError(
                     f"{source} has no {dim}: states has shape {x.shape}. Expected at least one "
                     f"system, object, time and feature. Check how the data was selected."
                 )
-        systems, objects, frames, width = x.shape
-        names = checks.words("features", features, width, "feature", source)
-        checks.check_names("feature", names, source)
-
-        times = checks.array("times", times, source)
-        if times.ndim == 1:
-            times = np.broadcast_to(times, (systems, len(times)))
-        t = checks.numbers("times", times, ("system", "time"), (systems, frames), source)
-        checks.check_times(t, source)
-        t[np.isnan(t)] = np.nan  # one bit pattern for NaN, so that the hash sees one value
+        systems, objects, _, width = x.shape
+        names = validation.texts("features", features, width, "feature", source)
+        validation.check_names("feature", names, source)
+        t = validation.frame_times(times, systems, x.shape[2], source)
+        t[np.isnan(t)] = np.nan  # One bit pattern for NaN: the hash must not depend on it.
 
         here = np.ones((systems, objects), dtype=bool)
         if present is not None:
-            here = checks.mask("present", present, ("system", "object"), here.shape, source)
-            checks.check_present(here, source)
+            here = validation.mask("present", present, ("system", "object"), here.shape, source)
+            validation.check_present(here, source)
         possible = here[:, :, None, None] & np.isfinite(t)[:, None, :, None]
         if observed is None:
             seen = np.broadcast_to(possible, x.shape).copy()
         else:
-            seen = checks.mask("observed", observed, STATE_DIMS, x.shape, source) & possible
-        checks.check_states(x, seen, t, names, source)
+            seen = validation.mask("observed", observed, STATE_DIMS, x.shape, source) & possible
+        validation.check_states(x, seen, t, names, source)
         x[~seen] = np.nan
 
-        if roles is None:
-            roles = checks.guess_roles(names)
-        role = checks.words("roles", roles, width, "feature", source)
-        checks.check_roles(names, role, source)
-        if variables is None:
-            variables = checks.guess_variables(names, role)
-        if units is None:
-            units = ("",) * width
-
-        count = len(parameter_names)
-        if parameters is None:
-            parameters = np.empty((systems, 0))
-        p = checks.numbers(
-            "parameters", parameters, ("system", "parameter"), (systems, count), source
+        about_features = _feature_columns(names, roles, variables, units, source)
+        role = tuple(about_features["feature_role"][1].tolist())
+        p, about_parameters = _parameter_columns(
+            parameters, parameter_names, parameter_units, systems, source
         )
-        known = checks.words("parameter_names", parameter_names, count, "parameter", source)
-        checks.check_names("parameter", known, source)
-        checks.check_parameters(p, known, source)
-        p[np.isnan(p)] = np.nan
-        if parameter_units is None:
-            parameter_units = ("",) * count
-
         if group is None:
             group = np.full((systems, objects), -1, dtype=np.int32)
         parts = ("train",) * systems
         if split is not None:
-            parts = checks.words("split", split, systems, "system", source)
-            checks.check_split(parts, source)
-        checks.check_settings(generator_settings, source)
-        number = checks.seed_number(seed, source)
-
+            parts = validation.texts("split", split, systems, "system", source)
+            validation.check_split(parts, source)
+        validation.check_settings(generator_settings, source)
         if not isinstance(edges, Edges):
             edges = Edges.from_dense(edges, t, source, objects)
-        links = edges.checked(t[:, 0], here, source)
-
-        rule = checks.graph_rule(graph_cutoff, graph_interval, role, source)
         dataset = xr.Dataset(
             data_vars={
-                **checks.topology(topology, objects, source),
+                **validation.topology(topology, objects, source),
                 "states": (STATE_DIMS, x),
                 "times": (("system", "time"), t, {"units": time_units}),
                 "observed": (STATE_DIMS, seen),
                 "present": (("system", "object"), here),
                 "parameters": (("system", "parameter"), p),
-                "group": (("system", "object"), checks.groups(group, here.shape, source)),
+                "group": (("system", "object"), validation.groups(group, here.shape, source)),
                 "split": ("system", strings(parts)),
             },
-            coords={
-                "feature": strings(names),
-                "feature_role": ("feature", strings(role)),
-                "feature_variable": (
-                    "feature",
-                    strings(checks.words("variables", variables, width, "feature", source)),
-                ),
-                "feature_units": (
-                    "feature",
-                    strings(checks.words("units", units, width, "feature", source)),
-                ),
-                "parameter": strings(known),
-                "parameter_units": (
-                    "parameter",
-                    strings(
-                        checks.words("parameter_units", parameter_units, count, "parameter", source)
-                    ),
-                ),
-            },
+            coords={**about_features, **about_parameters},
             attrs={
                 "title": title,
                 "time_units": time_units,
                 "generator": generator,
                 "generator_version": generator_version,
                 "generator_settings": generator_settings,
-                "seed": number,
-                **rule,
+                "seed": validation.seed_number(seed, source),
+                **validation.graph_rule(graph_cutoff, graph_interval, role, source),
             },
         )
-        return cls(with_edges(dataset, links))
+        return cls(with_edges(dataset, validated_edges(edges, t[:, 0], here, source)))
 
     @classmethod
     def from_dataset(cls, ds: xr.Dataset, source: str = "the dataset") -> "Trajectories":
@@ -241,15 +199,15 @@ class Trajectories(Contents):
         """The systems of one split."""
         chosen = self.split == name
         if not chosen.any():
-            there = [word for word in checks.SPLITS if (self.split == word).any()]
+            existing = [each for each in SPLITS if (self.split == each).any()]
             raise InputError(
-                f'no system is in the split "{name}". Expected one of those that exist here: '
-                f"{', '.join(there)}. Choose one of them, or add systems for {name}."
+                f'no system is in the split "{name}". Expected one of those in the data: '
+                f"{', '.join(existing)}. Choose one of them, or add systems for {name}."
             )
         return self.select(chosen)
 
     def frames_between(self, start: int, stop: int) -> "Trajectories":
-        """Frames start, ..., stop - 1 of every system, with only the graphs in force there."""
+        """Frames start, ..., stop - 1 of every system, with only the graphs in force then."""
         if not 0 <= start < stop <= self.frames:
             raise InputError(
                 f"cannot take the frames from {start} to before {stop} of {self.frames} frames. "
@@ -267,13 +225,13 @@ class Trajectories(Contents):
     def permuted(self, order: Any) -> "Trajectories":
         """Reorder the objects of every system: object k is then what object `order[k]` was.
 
-        Objects absent from a system stay at its end, as the schema asks. A topology is left out:
-        it lists the objects in the old order.
+        Objects absent from a system stay last, as the schema requires. A topology is dropped: it
+        lists the objects in the old order.
         """
         index = np.asarray(order)
         if not np.array_equal(np.sort(index, axis=None), np.arange(self.objects)):
             raise InputError(
-                f"the order {_short(order)} is no permutation of {self.objects} objects. "
+                f"the order {_short(order)} is not a permutation of {self.objects} objects. "
                 f"Expected each of 0 to {self.objects - 1} once. Correct the order."
             )
         absent_last = np.argsort(~self.present[:, index], axis=1, kind="stable")
@@ -287,31 +245,52 @@ class Trajectories(Contents):
         kept = self.dataset.drop_vars("topology", errors="ignore").assign(moved)
         return Trajectories(with_edges(kept, self.edges.permuted(place)))
 
-    def with_provenance(
-        self,
-        *,
-        title: str | None = None,
-        generator: str | None = None,
-        generator_version: str | None = None,
-        generator_settings: str | None = None,
-        seed: int | None = None,
-    ) -> "Trajectories":
-        """The same content (and hash) with other words about where it comes from."""
-        if generator_settings is not None:
-            checks.check_settings(generator_settings, "the given provenance")
-        given = {
-            "title": title,
-            "generator": generator,
-            "generator_version": generator_version,
-            "generator_settings": generator_settings,
-            "seed": None if seed is None else checks.seed_number(seed, "the given provenance"),
-        }
-        changed = {name: value for name, value in given.items() if value is not None}
-        return Trajectories(self.dataset.assign_attrs(changed))
-
     def summary(self) -> dict[str, Any]:
-        """What `pgode info` shows: plain numbers, words, lists and dicts, ready for JSON."""
+        """What `pgode info` shows: plain numbers, text, lists and dicts, ready for JSON."""
         return summary(self.dataset)
+
+
+def _feature_columns(
+    names: tuple[str, ...],
+    roles: Names | None,
+    variables: Names | None,
+    units: Names | None,
+    source: str,
+) -> dict[str, Any]:
+    """Name, role, variable and units of each feature; guessed from the names where not given."""
+
+    def texts(name: str, values: Names) -> tuple[str, ...]:
+        return validation.texts(name, values, len(names), "feature", source)
+
+    role = texts("roles", guess_roles(names) if roles is None else roles)
+    check_roles(names, role, source)
+    variable = texts("variables", guess_variables(names, role) if variables is None else variables)
+    unit = texts("units", ("",) * len(names) if units is None else units)
+    return {
+        "feature": strings(names),
+        "feature_role": ("feature", strings(role)),
+        "feature_variable": ("feature", strings(variable)),
+        "feature_units": ("feature", strings(unit)),
+    }
+
+
+def _parameter_columns(
+    parameters: Any, names: Names, units: Names | None, systems: int, source: str
+) -> tuple[Float[np.ndarray, "system parameter"], dict[str, Any]]:
+    """The parameters of each system, and the name and units of each parameter."""
+    count = len(names)
+    if parameters is None:
+        parameters = np.empty((systems, 0))
+    p = validation.numbers(
+        "parameters", parameters, ("system", "parameter"), (systems, count), source
+    )
+    names = validation.texts("parameter_names", names, count, "parameter", source)
+    validation.check_names("parameter", names, source)
+    validation.check_parameters(p, names, source)
+    p[np.isnan(p)] = np.nan
+    given = ("",) * count if units is None else units
+    units = validation.texts("parameter_units", given, count, "parameter", source)
+    return p, {"parameter": strings(names), "parameter_units": ("parameter", strings(units))}
 
 
 def _short(value: Any) -> str:

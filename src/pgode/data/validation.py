@@ -1,11 +1,10 @@
 """What makes a set of arrays trajectories, and the errors that say where they are not.
 
-Every check is one vectorised test of a whole array; only a failure looks for the first culprit.
+Every check is one vectorised test of a whole array; only a failure searches for the first culprit.
 """
 
 import json
 import operator
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +12,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from pgode.data.splits import SPLITS
 from pgode.runtime.errors import InputError
-
-ROLES = ("position", "velocity", "value")
-SPLITS = ("train", "val", "test", "ood")
 
 
 def array(name: str, values: Any, source: str) -> Shaped[np.ndarray, "..."]:
@@ -25,8 +22,9 @@ def array(name: str, values: Any, source: str) -> Shaped[np.ndarray, "..."]:
         return np.asarray(values)
     except ValueError as error:
         raise InputError(
-            f"{name} in {source} is no array ({error}). Expected equal lengths in every dimension. "
-            f'Pad shorter systems and mark the padding with NaN times or the mask "present".'
+            f"{name} in {source} is not an array ({error}). Expected equal lengths in every "
+            f"dimension. Pad shorter systems and mark the padding with NaN times or the mask "
+            f'"present".'
         ) from None
 
 
@@ -51,8 +49,8 @@ def mask(
     given = array(name, values, source)
     if given.dtype.kind not in "biuf" or not ((given == 0) | (given == 1)).all():
         raise InputError(
-            f"{name} in {source} is no mask (it holds {given.dtype}). Expected True and False, or "
-            f"1 and 0. Convert the array before building trajectories."
+            f"{name} in {source} is not a mask (it holds {given.dtype}). Expected True and False, "
+            f"or 1 and 0. Convert the array before building trajectories."
         )
     check_shape(name, given, dims, shape, source)
     return np.array(given, dtype=bool, order="C")
@@ -79,27 +77,37 @@ def check_shape(
         )
 
 
-def words(name: str, values: Any, count: int, owner: str, source: str) -> tuple[str, ...]:
+def texts(name: str, values: Any, count: int, owner: str, source: str) -> tuple[str, ...]:
     """`values` as `count` strings, whatever string type a file or a library stored them in."""
     given = np.atleast_1d(array(name, values, source))
     if given.ndim != 1 or len(given) != count:
         raise InputError(
             f"{name} in {source} has {given.size} entries. Expected {count}, one per {owner}. "
-            f"Give as many as there are of these."
+            f"Give one for each."
         )
     text = np.char.decode(given, "utf-8") if given.dtype.kind == "S" else given.astype(np.str_)
     return tuple(text.tolist())
 
 
 def check_names(name: str, names: Sequence[str], source: str) -> None:
-    """Names must tell things apart."""
-    for word, count in Counter(names).items():
-        if count > 1 or not word:
-            problem = f'"{word}" is there {count} times' if word else "one of them is empty"
+    """Names are different and not empty."""
+    for each, count in Counter(names).items():
+        if count > 1 or not each:
+            problem = f'"{each}" occurs {count} times' if each else "one of them is empty"
             raise InputError(
                 f"the {name} names in {source} are {', '.join(names)}: {problem}. "
                 f"Expected different names. Rename one."
             )
+
+
+def frame_times(values: Any, systems: int, frames: int, source: str) -> Float[np.ndarray, "..."]:
+    """Times (system, time), from those or from one clock (time) that all systems share."""
+    clock = array("times", values, source)
+    if clock.ndim == 1:
+        clock = np.broadcast_to(clock, (systems, len(clock)))
+    times = numbers("times", clock, ("system", "time"), (systems, frames), source)
+    check_times(times, source)
+    return times
 
 
 def check_times(times: Float[np.ndarray, "system time"], source: str) -> None:
@@ -132,15 +140,15 @@ def check_times(times: Float[np.ndarray, "system time"], source: str) -> None:
 
 
 def check_present(present: Bool[np.ndarray, "system object"], source: str) -> None:
-    """Every system has objects, and the absent ones come last."""
+    """Every system has objects, and absent ones come last."""
     for system in np.flatnonzero(~present.any(axis=1))[:1]:
         raise InputError(
             f"system {system} in {source} has no present object. Expected at least one. "
             f"Drop the system."
         )
-    for system, thing in np.argwhere(present[:, 1:] & ~present[:, :-1])[:1]:
+    for system, item in np.argwhere(present[:, 1:] & ~present[:, :-1])[:1]:
         raise InputError(
-            f"system {system}, object {thing} in {source} is absent but object {thing + 1} is "
+            f"system {system}, object {item} in {source} is absent but object {item + 1} is "
             f"present. Expected absent objects at the end. Reorder the objects of the system."
         )
 
@@ -152,13 +160,13 @@ def check_states(
     features: Sequence[str],
     source: str,
 ) -> None:
-    """What is marked as observed is a finite number."""
+    """Values marked as observed are finite."""
     wrong = observed & ~np.isfinite(states)
     if wrong.any():
-        system, thing, frame, feature = np.argwhere(wrong)[0]
-        value = "NaN" if np.isnan(states[system, thing, frame, feature]) else "infinite"
+        system, item, frame, feature = np.argwhere(wrong)[0]
+        value = "NaN" if np.isnan(states[system, item, frame, feature]) else "infinite"
         raise InputError(
-            f"system {system}, object {thing} has no finite value at time "
+            f"system {system}, object {item} has no finite value at time "
             f'{times[system, frame]:g} (feature "{features[feature]}" is {value}) in {source}. '
             f'Expected finite values where observed. Mark missing values with the mask "observed" '
             f'and missing objects with the mask "present", or drop the system.'
@@ -174,25 +182,6 @@ def check_parameters(
             f'system {system} in {source} has the parameter "{names[column]}" = '
             f"{parameters[system, column]}. Expected a finite number, or NaN where unknown. "
             f"Correct it."
-        )
-
-
-def check_roles(features: Sequence[str], roles: Sequence[str], source: str) -> None:
-    """The k-th velocity is the time derivative of the k-th position, so they must pair up."""
-    for feature, role in zip(features, roles, strict=True):
-        if role not in ROLES:
-            raise InputError(
-                f'feature "{feature}" in {source} has the role "{role}". '
-                f"Expected one of {', '.join(ROLES)}. Correct the role."
-            )
-    positions = [f for f, role in zip(features, roles, strict=True) if role == "position"]
-    velocities = [f for f, role in zip(features, roles, strict=True) if role == "velocity"]
-    if velocities and len(velocities) != len(positions):
-        raise InputError(
-            f"the feature roles in {source} do not pair: {len(positions)} positions "
-            f"({', '.join(positions)}) and {len(velocities)} velocities ({', '.join(velocities)}). "
-            f"Expected no velocity or one per position, in the same order. Use the role "
-            f'"value" for a feature that is neither.'
         )
 
 
@@ -218,29 +207,29 @@ def groups(values: Any, shape: tuple[int, int], source: str) -> Int[np.ndarray, 
 
 
 def check_settings(settings: str, source: str) -> None:
-    """Generator settings are JSON, so that any tool can read how data was made."""
+    """Generator settings are JSON, so that any tool can read how the data was made."""
     try:
         json.loads(settings)
     except ValueError as error:
         raise InputError(
-            f"generator_settings in {source} is no JSON text ({error}). Expected an object such as "
+            f"generator_settings in {source} is not JSON ({error}). Expected an object such as "
             f'{{"objects": 10}}. Write it with json.dumps.'
         ) from None
 
 
 def seed_number(seed: Any, source: str) -> int:
-    """The seed as a whole number, -1 where it is not known."""
+    """The seed as a whole number, -1 where it is unknown."""
     try:
         return operator.index(seed)
     except TypeError:
         raise InputError(
-            f"seed in {source} is {seed!r}. Expected a whole number, or -1 where it is not known. "
+            f"seed in {source} is {seed!r}. Expected a whole number, or -1 where it is unknown. "
             f"Correct it."
         ) from None
 
 
 def topology(text: str, objects: int, source: str) -> dict[str, Any]:
-    """The variable that holds a molecule's PDB text, if there is one: an atom for each object."""
+    """The variable with the PDB text of a molecule, if there is one: an atom for each object."""
     if not text:
         return {}
     first_model = text.split("\nENDMDL", 1)[0]
@@ -255,56 +244,19 @@ def topology(text: str, objects: int, source: str) -> dict[str, Any]:
 
 
 def graph_rule(cutoff: Any, interval: Any, roles: Sequence[str], source: str) -> dict[str, float]:
-    """How edges follow from positions, as attributes; none where they are given otherwise."""
-    low, every = float(cutoff), float(interval)
-    if low == 0 and every == 0:
+    """How edges follow from positions, as attributes; empty where they do not."""
+    distance, every = float(cutoff), float(interval)
+    if distance == 0 and every == 0:
         return {}
-    if not (0 < low < np.inf and every > 0):
+    if not (0 < distance < np.inf and every > 0):
         raise InputError(
-            f"the graph of {source} has cutoff {low:g} and interval {every:g}. Expected both to be "
-            f"positive, the cutoff in units of position and the interval in units of time, or both "
-            f"0 for edges that follow from something else. Correct them."
+            f"the graph of {source} has cutoff {distance:g} and interval {every:g}. Expected both "
+            f"to be positive, the cutoff in units of position and the interval in units of time, "
+            f"or both to be 0 if edges do not follow from distances. Correct them."
         )
     if "position" not in roles:
         raise InputError(
-            f"the graph of {source} is said to join objects nearer than {low:g}, but no feature "
-            f"is a position. Expected features with that role. Give roles, or leave graph_cutoff "
-            f"out."
+            f"the graph of {source} joins objects nearer than {distance:g}, but no feature is a "
+            f"position. Expected features with that role. Give roles, or leave graph_cutoff out."
         )
-    return {"graph_cutoff": low, "graph_interval": every}
-
-
-def guess_roles(features: Sequence[str]) -> tuple[str, ...]:
-    """Positions and velocities by their usual names, only if each one finds its partner.
-
-    A half-right guess would make a model integrate the wrong feature, so anything short of a
-    full pairing in the same order leaves every feature a plain value.
-    """
-    position = re.compile(r"(?:q|pos(?:ition)?)?_?([xyz]|\d*)", re.IGNORECASE)
-    velocity = re.compile(r"v(?:el(?:ocity)?)?_?([xyz]|\d*)", re.IGNORECASE)
-    places = [
-        (f, m[1].lower())
-        for f in features
-        if (m := position.fullmatch(f)) and m[0].strip("_0123456789")
-    ]
-    speeds = [(f, m[1].lower()) for f in features if (m := velocity.fullmatch(f))]
-    if not places or [axis for _, axis in places] != [axis for _, axis in speeds]:
-        return ("value",) * len(features)
-    role = {f: "position" for f, _ in places} | {f: "velocity" for f, _ in speeds}
-    return tuple(role.get(f, "value") for f in features)
-
-
-def guess_variables(features: Sequence[str], roles: Sequence[str]) -> tuple[str, ...]:
-    """The quantity each feature is a component of: qx and qy are both reported under q."""
-    stems = [f[:-1].rstrip("_") if f[-1:] in ("x", "y", "z") else None for f in features]
-    shared = Counter(stems)
-
-    def variable(feature: str, stem: str | None, role: str) -> str:
-        if stem is None or shared[stem] < 2:
-            return feature
-        # Features named x and y alone leave no stem to report them under.
-        return stem or ("position" if role == "position" else feature)
-
-    return tuple(
-        variable(f, stem, role) for f, stem, role in zip(features, stems, roles, strict=True)
-    )
+    return {"graph_cutoff": distance, "graph_interval": every}

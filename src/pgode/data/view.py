@@ -1,4 +1,4 @@
-"""What trajectories hold, by name: sizes, arrays, graphs, and which features are what."""
+"""A dataset of the schema by name: sizes, arrays, graphs, and the roles of its features."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,8 @@ from pgode.data.schema import edges_of
 
 
 @dataclass(frozen=True, eq=False)
-class Contents:
-    """A dataset of the schema, read by name."""
+class DatasetView:
+    """Read access to a dataset of the schema."""
 
     dataset: xr.Dataset
 
@@ -73,7 +73,7 @@ class Contents:
 
     @property
     def split(self) -> Shaped[np.ndarray, " system"]:
-        """The split each system is in: train, val, test or ood."""
+        """The split of each system, one of `pgode.data.splits.SPLITS`."""
         return self._array("split")
 
     @property
@@ -88,12 +88,12 @@ class Contents:
 
     @property
     def topology(self) -> str:
-        """Text of a PDB file whose atoms are the objects; empty where objects are no atoms."""
+        """Text of a PDB file whose atoms are the objects; empty where objects are not atoms."""
         return str(self.dataset["topology"].values) if "topology" in self.dataset else ""
 
     @property
     def graph_rule(self) -> tuple[float, float] | None:
-        """(cutoff, interval) where edges join positions nearer than a cutoff, else None."""
+        """(cutoff, interval) where edges join objects nearer than a cutoff, else None."""
         attrs = self.dataset.attrs
         if "graph_cutoff" not in attrs:
             return None

@@ -42,7 +42,7 @@ class ScoreTable:
         return tuple(dict.fromkeys(name for row in rows for name in row))
 
     def at(self, split: str, horizon: int, column: str) -> float | None:
-        """One score; None where it is not known or not there."""
+        """One score; None where the truth is not known, or the table has no such cell."""
         return self.cells.get(split, {}).get(horizon, {}).get(column)
 
     def row(self, split: str, horizon: int) -> dict[str, float | None]:
@@ -73,9 +73,9 @@ class NoiseFloor:
 
     `mse` is the floor in scaled units; `rmsd` by split is that of the superposed deviation at each
     forecast frame, in data units. `model` and `last_value` are errors on the systems with replicas
-    alone; `share` of the achievable improvement is (last value - model) / (last value - floor)
-    there, `share_low` and `share_high` its 90 % range. They are None where only the floor was
-    asked for.
+    alone. `share` of the achievable improvement is (last value - model) / (last value - floor) on
+    these systems, `share_low` and `share_high` its 90 % range. They are None where only the floor
+    was asked for.
     """
 
     mse: ScoreTable

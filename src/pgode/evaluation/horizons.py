@@ -6,14 +6,14 @@ from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
 SPACING = 12
-"""Frames between default horizons. Fixed, so that models trained to different horizons are scored
-over the same frames; of the size that makes 12, 24 and 36 of the horizon of the benchmarks, 36."""
+"""Frames between default horizons. The same for every trained horizon, so that errors of models
+trained to different ones compare; published errors are over 12, 24 and 36 frames."""
 MOST = 3
 """Default horizons at most: a table of three, with two variables each, fits into 80 columns."""
 
 
 def default_horizons(trained: int) -> list[int]:
-    """Every 12 frames up to the trained horizon, and the trained horizon itself.
+    """Multiples of 12 frames below the trained horizon, and the trained horizon itself.
 
     36 gives 12, 24, 36; 24 gives 12, 24; 6 gives 6. Beyond 36 frames the spacing is the smallest
     multiple of 12 that leaves three horizons: 60 gives 24, 48, 60.

@@ -28,7 +28,7 @@ class Predictions:
     evaluations: int
     seconds: float
     reference: Float[np.ndarray, "object axis"] | None = None
-    """Where each object of the data's reference is; no axes where the data have none."""
+    """Scaled reference position of each object; no axes where the data have no reference."""
 
     @property
     def frames(self) -> int:
@@ -70,5 +70,5 @@ def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) 
         contexts={n: np.concatenate([r.contexts[n].numpy() for r in results]) for n in names},
         evaluations=results[0].evaluations,
         seconds=seconds,
-        reference=np.concatenate([batch.structure.double().numpy() for batch in batches]),
+        reference=np.concatenate([batch.reference.double().numpy() for batch in batches]),
     )

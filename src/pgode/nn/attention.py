@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from pgode.batches.temporal_graph import History
+from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Batch
 from pgode.nn.time_embedding import time_embedding
 
@@ -55,7 +55,7 @@ class AttentionLayer(nn.Module):
         self,
         h: Float[Tensor, "nodes width"],
         elapsed: Float[Tensor, " nodes"],
-        history: History,
+        history: TemporalGraph,
     ) -> Float[Tensor, "nodes width"]:
         """The observations after one round."""
         graph, normalised = history.graph, self.norm(h)

@@ -71,7 +71,7 @@ class Geometry:
         # One unit for all directions, even if they are different variables in the data.
         length = max(normaliser.scale[q] for q in self.positions)
         speed = max((normaliser.scale[v] for v in self.velocities), default=0.0)
-        self.gain = normaliser.frame * speed / length if self.velocities else STRIDE
+        self.gain = normaliser.frame_duration * speed / length if self.velocities else STRIDE
         self._length = [normaliser.scale[q] / length for q in self.positions]
         self._speed = [normaliser.scale[v] / speed for v in self.velocities]
         self._still = [normaliser.centre[v] / speed for v in self.velocities]

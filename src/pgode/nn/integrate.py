@@ -18,4 +18,4 @@ def integrate(
     """Solve from the end of the condition (time 0) to each system's `times`, counted in frames."""
     when = (times * solver.frame_time)[batch.system]
     start = torch.zeros_like(when[:, 0])
-    return solve(derivative, initial, start, when, solver, batch.numbers[batch.system])
+    return solve(derivative, initial, start, when, solver, batch.system_ids[batch.system])

@@ -9,7 +9,9 @@ from torchdiffeq import odeint
 
 from pgode.ode.failures import gave_up, out_of_budget
 from pgode.ode.intervals import Intervals, cross
-from pgode.ode.settings import Derivative, SolverConfig
+from pgode.ode.methods import Adaptive
+from pgode.ode.settings import SolverConfig
+from pgode.ode.steps import Derivative
 
 # The assertions of torchdiffeq's own step control. Any other assertion comes from the derivative
 # and must not be passed off as a failure of the solver.
@@ -18,8 +20,9 @@ _GIVES_UP = ("underflow in dt", "non-finite values in state", "max_num_steps exc
 
 @dataclass
 class Watch:
-    """Counts evaluations and steps of one solve, and remembers where it last was."""
+    """Counts the evaluations and steps of one solve, and remembers the last state."""
 
+    method: Adaptive
     derivative: Derivative
     config: SolverConfig
     systems: Int[Tensor, " rows"] | None
@@ -101,11 +104,9 @@ class Segment:
         """States at the strictly increasing clock readings after the first, which is that of z."""
         config = self.watch.config
         s = torch.tensor(clock, dtype=torch.float64).to(z.device)
-        # The last step always ends on the last reading: the derivative is never asked about later
-        # times. Before that, torchdiffeq reads outputs off inside longer steps. With dopri5 that
-        # stays near ten times the tolerance for as little as a third of the evaluations; with bosh3
-        # and dopri8 it is off by up to a thousand times, so their steps end on every reading.
-        options = {"norm": _worst_row, "step_t": s[-1:] if config.method == "dopri5" else s[1:]}
+        # The last step always ends on the last reading: the derivative is never evaluated at later
+        # times. The other steps end on every reading too, unless the method interpolates.
+        ends = s[-1:] if self.watch.method.interpolates else s[1:]
         try:
             states: Tensor = odeint(
                 self,
@@ -114,7 +115,7 @@ class Segment:
                 rtol=config.rtol,
                 atol=config.atol,
                 method=config.method,
-                options=options,
+                options={"norm": _worst_row, "step_t": ends},
             )
         except AssertionError as error:
             self.watch.explain(error)
@@ -127,6 +128,7 @@ class Segment:
 
 
 def solve_adaptive(
+    method: Adaptive,
     derivative: Derivative,
     initial: Float[Tensor, "rows width"],
     intervals: Intervals,
@@ -139,7 +141,7 @@ def solve_adaptive(
     one solve. Otherwise, or if intervals are recomputed in the backward pass, each interval is a
     solve of its own.
     """
-    watch = Watch(derivative, config, systems)
+    watch = Watch(method, derivative, config, systems)
     begins = intervals.begins.to(initial.dtype).to(initial.device)
     recompute = config.recompute and torch.is_grad_enabled()
     low, high = torch.aminmax(intervals.elapsed, dim=1)

@@ -10,7 +10,9 @@ from pgode.ode.adaptive import solve_adaptive
 from pgode.ode.failures import not_finite
 from pgode.ode.fixed import solve_fixed
 from pgode.ode.intervals import Intervals
-from pgode.ode.settings import STAGES, Derivative, SolverConfig, check_method
+from pgode.ode.methods import FixedStep, find_method
+from pgode.ode.settings import SolverConfig
+from pgode.ode.steps import Derivative
 from pgode.runtime.errors import InputError
 
 
@@ -18,12 +20,10 @@ from pgode.runtime.errors import InputError
 class Solution:
     """States at the output times, and what they cost.
 
-    A solve that fails raises `SolverError`, so a solution that exists has status "ok"; the counts
-    are those of the forward pass.
+    A solve that fails raises `SolverError`. The counts are those of the forward pass.
     """
 
     states: Float[Tensor, "outputs rows width"]
-    status: str
     steps: int
     evaluations: int
 
@@ -42,19 +42,23 @@ def solve(
     its last time and stays where it is. `systems` gives the system of each row, for errors only.
     Gradients reach the initial state and whatever `derivative` holds, not the times.
     """
-    check_method(config.method)
+    method = find_method(config.method)
     _check_shapes(initial, start, times, systems)
     intervals = Intervals.between(start, times, systems)
-    method = solve_fixed if config.method in STAGES else solve_adaptive
-    states, steps, evaluations = method(derivative, initial, intervals, config, systems)
+    problem = (derivative, initial, intervals, config, systems)
+    if isinstance(method, FixedStep):
+        states, steps, evaluations = solve_fixed(method, *problem)
+        accuracy = f"step {config.step:g}"
+    else:
+        states, steps, evaluations = solve_adaptive(method, *problem)
+        accuracy = f"rtol {config.rtol:g}"
 
-    # Smallest and largest take one pass and no temporaries, and both pass on a NaN.
+    # The minimum and maximum take one pass and no temporaries, and both propagate NaN.
     smallest, largest = torch.aminmax(states.detach())
     if not bool(torch.isfinite(smallest) & torch.isfinite(largest)):
-        step = f"step {config.step:g}" if config.method in STAGES else f"rtol {config.rtol:g}"
-        how = f"{config.method}, {step}"
+        how = f"{config.method}, {accuracy}"
         raise not_finite(states.detach(), initial.detach(), times, systems, how)
-    return Solution(states, "ok", steps, evaluations)
+    return Solution(states, steps, evaluations)
 
 
 def _check_shapes(

@@ -15,6 +15,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
+from pgode.training.checkpoint import FORMAT, check_format
 from pgode.training.metrics import read_metrics
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -80,7 +81,14 @@ def summary(folder: Path | str) -> dict[str, str]:
 
 def read_config(path: Path) -> RunConfig:
     """The settings of a run."""
-    return _read(path, "config.json", lambda content: validated(RunConfig, content, ""))
+    content = _read(path, "config.json", lambda content: {"format": None, **content})
+    check_format(content.pop("format"), path / "config.json")
+    return _read(path, "config.json", lambda _: validated(RunConfig, content, ""))
+
+
+def write_config(path: Path, config: RunConfig) -> None:
+    """Write the settings of a run, and the format of its folder."""
+    write_json(path / "config.json", {"format": FORMAT, **config.model_dump(mode="json")})
 
 
 def read_normaliser(path: Path) -> Normaliser:

@@ -91,7 +91,7 @@ def forecast_future(
         draws = result.samples.double().numpy()
         if calibration is not None:
             at = asked[batch.system].double().numpy()
-            reference = batch.structure.double().numpy()
+            reference = batch.reference.double().numpy()
             draws = calibration.samples(scaled, draws, at, samples, seed + first, reference)
         elif samples:
             draws = draws[np.arange(samples) % len(draws)]
@@ -114,7 +114,7 @@ def _labelled(
 ) -> xr.Dataset:
     dims = ("system", "object", "time", "feature")
     last = observed.times[np.arange(observed.systems), windows.frames - 1]
-    times = last[:, None] + frames * windows.normaliser.frame
+    times = last[:, None] + frames * windows.normaliser.frame_duration
     dataset = xr.Dataset(
         {
             "mean": (dims, mean),

@@ -8,6 +8,7 @@ import torch
 
 from pgode import __version__
 from pgode.batches.windows import Windows
+from pgode.data.splits import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import predict
 from pgode.evaluation.scores.probabilistic import interval
@@ -81,7 +82,9 @@ def _examples(
         rows = np.flatnonzero(forecast.system == k)
         own = np.isin(receivers, rows)
         edges = zip(receivers[own] - rows[0], senders[own] - rows[0], weights[own], strict=True)
-        ahead = forecast.times[rows[0]] * run.normaliser.frame + chosen.times[k, condition - 1]
+        ahead = (
+            forecast.times[rows[0]] * run.normaliser.frame_duration + chosen.times[k, condition - 1]
+        )
         examples.append(
             Example(
                 split=split,
@@ -126,7 +129,7 @@ def _molecule(
         }
         own = forecasts[run.config.name]
         truth = np.where(own.known, run.normaliser.raw(own.truth), np.nan)
-        times = own.times.mean(0) * run.normaliser.frame
+        times = own.times.mean(0) * run.normaliser.frame_duration
         deviations.append(deviation(split, times, raw, truth.reshape(shape)[..., axes], group))
     floor = read_noise_floor(run.folder)
     x, y, z = axes
@@ -135,7 +138,7 @@ def _molecule(
 
 def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
     config = run.config
-    present = [name for name in ("train", "val", "test", "ood") if (data.split == name).any()]
+    present = [name for name in SPLITS if (data.split == name).any()]
     counts = {name: int((data.split == name).sum()) for name in present}
     size = sum(parameter.numel() for parameter in run.model.parameters())
     rows = [

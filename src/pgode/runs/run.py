@@ -19,7 +19,7 @@ from pgode.runs.data_record import DataRecord
 from pgode.runs.forecasts import Forecasts, forecast_future
 from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
-from pgode.training.checkpoint import load_model, read_tensors
+from pgode.training.checkpoint import load_weights
 from pgode.training.metrics import read_metrics
 
 HELD_OUT = ("test", "ood")
@@ -44,11 +44,7 @@ class Run:
         config, normaliser = run_folder.read_config(path), run_folder.read_normaliser(path)
         model = build_model(config.name, model_config(config.name, config.model), normaliser)
         if model.trainable:
-            weights = run_folder.weights_file(path)
-            tensors, _ = read_tensors(weights)
-            prefix = "model."
-            own = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-            load_model(model, own, weights)
+            load_weights(run_folder.weights_file(path), model)
         model.eval()
         data, calibration = run_folder.read_data(path), run_folder.read_calibration(path)
         return cls(path, config, normaliser, model, data, calibration)
@@ -108,11 +104,11 @@ class Run:
     ) -> Evaluation:
         """Score the forecasts of each split's first windows, beside the naive ones.
 
-        Without `splits` these are test and ood, or all splits of data that have neither. Without
-        `horizons` errors are averaged over the first 12, 24, ... frames up to the trained horizon,
-        see `default_horizons`. `replicas` (several futures of one state) add the error that no
-        forecast can avoid. That noise floor is also written to the run folder, for the report,
-        unless the run is a model that comes with the package.
+        The default splits are test and ood, or all splits of data that have neither. The default
+        horizons are the trained one and multiples of 12 frames below it, see `default_horizons`.
+        `replicas` (several futures of one state) add the error that no forecast can avoid. That
+        noise floor is also written to the run folder, for the report, unless the run is a model
+        that comes with the package.
         """
         data = self.conform(data, source)
         _check_draws(samples, seed)
@@ -168,7 +164,7 @@ class Run:
                 f"observed one, at least 1. Leave it out for the trained horizon of {trained}."
             )
         if times is not None:
-            return _frames_at(times, self.normaliser.frame)
+            return _frames_at(times, self.normaliser.frame_duration)
         return np.arange(1, (until or trained) + 1, dtype=np.float64)
 
 

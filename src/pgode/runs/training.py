@@ -18,6 +18,7 @@ from pgode.runs.folder import (
     read_data,
     read_normaliser,
     write_calibration,
+    write_config,
 )
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
@@ -62,7 +63,7 @@ def train(
     _try_forecast(data, normaliser, config)
     write_json(path / "normaliser.json", normaliser.to_json())
     write_json(path / "data.json", DataRecord.of(data, source).to_json())
-    write_json(path / "config.json", config.model_dump(mode="json"))
+    write_config(path, config)
     return _continue(path, data, display, calibrated)
 
 

@@ -1,4 +1,4 @@
-"""Checking names and numbers that a user gave: errors say what there is and what may be meant."""
+"""Checking names and numbers given by a user; errors list the choices and suggest a close one."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -8,12 +8,15 @@ from typing import SupportsIndex
 
 from pgode.runtime.errors import InputError
 
+SIMILAR = 0.55
+"""Least similarity (`difflib`) of a suggestion: "verlet" still suggests "velocity-verlet"."""
 
-def closest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The most similar of `names`, in either case of letters; None if none is similar."""
-    found = {each.lower(): each for each in names}
-    close = get_close_matches(str(name).lower(), found, n=1, cutoff=cutoff)
-    return found[close[0]] if close else None
+
+def closest(name: str, names: Iterable[str], cutoff: float = SIMILAR) -> str | None:
+    """The most similar of `names`, whatever the case of letters; None if none is similar."""
+    lowered = {each.lower(): each for each in names}
+    close = get_close_matches(str(name).lower(), lowered, n=1, cutoff=cutoff)
+    return lowered[close[0]] if close else None
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
@@ -41,7 +44,9 @@ def check_int(option: str, value: object, least: int, most: int | None = None) -
     """Return `value` if it is a whole number from `least` to `most`; otherwise raise an error."""
     number = None
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        with suppress(TypeError):  # An array has the method, but only one of a single integer.
+        with suppress(
+            TypeError
+        ):  # Arrays have `__index__`, but it fails unless they hold one integer.
             number = index(value)
     if number is not None and number >= least and (most is None or number <= most):
         return number

@@ -16,15 +16,19 @@ class Settings(BaseModel):
     """Base of every group of settings: it cannot change, and unknown keys are errors.
 
     `renamed` holds the names of earlier versions: old key, or "old key=value", to new setting.
+    `removed` holds what is gone: old key to the reason.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
     renamed: ClassVar[Mapping[str, str]] = {}
+    removed: ClassVar[Mapping[str, str]] = {}
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_old_names(cls, content: Any) -> Any:
         for key, value in content.items() if isinstance(content, dict) else ():
+            if key in cls.removed:
+                raise PydanticCustomError("removed", "{why}", {"key": key, "why": cls.removed[key]})
             known = key in cls.model_fields and isinstance(value, dict)
             new = cls.renamed.get(f"{key}={value}") or (None if known else cls.renamed.get(key))
             if new is not None:
@@ -46,14 +50,25 @@ def kind_of(default: str) -> Callable[[Any], Any]:
     return read
 
 
-def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """`above` over `below`, group by group; a group of another kind replaces the whole group."""
+def merged(
+    below: Mapping[str, Any], above: Mapping[str, Any], *, keep_kinds: bool = False
+) -> dict[str, Any]:
+    """`above` over `below`, group by group.
+
+    A group of another kind replaces the whole group below it: settings of the other kind would be
+    invalid. With `keep_kinds` they stay, so that a contradiction is found when they are checked.
+    """
     result = dict(below)
     for key, value in above.items():
-        old = {"kind": result[key]} if isinstance(result.get(key), str) else result.get(key)
+        old = result.get(key)
+        if isinstance(old, str) and isinstance(value, dict):
+            old = {"kind": old}
+        if isinstance(old, dict) and isinstance(value, str):
+            value = {"kind": value}
         if isinstance(old, dict) and isinstance(value, dict):
             same = value.get("kind", old.get("kind")) == old.get("kind")
-            result[key] = merged(old, value) if same else dict(value)
+            group = old if same or keep_kinds else {}
+            result[key] = merged(group, value, keep_kinds=keep_kinds)
         else:
             result[key] = value
     return result
@@ -77,9 +92,13 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
         old = ".".join(part for part in (key or where, context["key"]) if part)
         new = f"{where}.{context['new']}" if where else context["new"]
         return f'the setting "{old}" is now "{new}". Change it in the config file or in --set.'
+    if kind == "removed":
+        old = ".".join(part for part in (key or where, context["key"]) if part)
+        return f'the setting "{old}" was removed: {context["why"]}. Leave it out.'
     if kind == "extra_forbidden":
         hint = did_you_mean(path[-1], keys) or f"Known keys: {', '.join(keys)}."
-        return f'unknown setting "{key}". {hint}'
+        chosen = f' of the kind "{first["loc"][-2]}"' if len(first["loc"]) > len(path) else ""
+        return f'unknown setting "{key}"{chosen}. {hint}'
     if kind == "union_tag_invalid":
         kinds = [tag.strip(" '") for tag in str(context["expected_tags"]).split(",")]
         close = closest(str(context["tag"]), kinds)

@@ -10,6 +10,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_config
 from pgode.runtime.errors import InputError
 from pgode.runtime.settings import Settings, merged, validated
+from pgode.training.checkpoint import check_format
 from pgode.training.presets import find_preset, preset_for
 
 
@@ -77,8 +78,10 @@ def run_config(
     content: dict[str, Any] = dict(find_preset(name, preset))
     if file is not None:
         content = merged(content, _read(file))
+    single: dict[str, Any] = {}
     for key, value in (changes or {}).items():
-        content = merged(content, nested(key, value))
+        single = merged(single, nested(key, value), keep_kinds=True)
+    content = merged(content, single)
     content = {**content, "name": content.get("name", name), "preset": preset}
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
@@ -124,6 +127,8 @@ def _read(file: Path) -> dict[str, Any]:
             f"the config {file} holds {type(content).__name__}, not keys and values. Expected "
             f"groups such as model, window and training. See pgode train --help."
         )
+    if "format" in content:  # The config.json of a run.
+        check_format(content.pop("format"), file)
     return content
 
 

@@ -110,7 +110,7 @@ def test_a_file_without_a_box_is_left_as_it_is_and_says_so(run: Path) -> None:
         {"name": "run.trr", "frames": 40, "systems": 4, "made_whole": False}
     ]
     assert (said["topology"], said["selection"], said["stride"]) == ("top.pdb", "protein", 1)
-    assert data.dataset.attrs["generator"] == "pgode.data.files.md"
+    assert data.dataset.attrs["generator"] == "pgode import md"
 
 
 def test_atoms_are_those_of_the_selection_and_of_the_choice(run: Path) -> None:
@@ -217,7 +217,7 @@ def test_times_of_a_long_run_are_even_despite_single_precision(tmp_path: Path) -
 def test_what_is_read_and_written_is_what_mdtraj_finds(ending: str, tmp_path: Path) -> None:
     data = read(made.save(tmp_path, "run.trr"))
     output = tmp_path / "new" / f"out{ending}"
-    assert md.write(data.dataset, None, output) == 24
+    assert md_export.write(data.dataset, None, output) == 24
     assert [path.name for path in output.parent.iterdir()] == [output.name]
     (tmp_path / "own.pdb").write_text(data.topology)
     with warnings.catch_warnings():
@@ -234,12 +234,12 @@ def test_one_system_is_written_with_the_atoms_of_a_topology_that_has_water(tmp_p
     for choice in ("all", "heavy", "ca"):
         data = read(path, Preparation(choice))
         output = tmp_path / f"{choice}.pdb"
-        assert md.write(data.dataset, tmp_path / "top.pdb", output, system=1) == 6
+        assert md_export.write(data.dataset, tmp_path / "top.pdb", output, system=1) == 6
         found = mdtraj.load(str(output))
         np.testing.assert_allclose(found.xyz, data.states[1].swapaxes(0, 1), atol=1e-3)
         assert [atom.residue.resSeq for atom in found.topology.atoms][-1] == 7
     bare = data.dataset.drop_vars("topology")
-    assert md.write(bare, tmp_path / "top.pdb", tmp_path / "bare.dcd") == 24
+    assert md_export.write(bare, tmp_path / "top.pdb", tmp_path / "bare.dcd") == 24
 
 
 def cut(path: Path, share: float) -> Path:
@@ -342,7 +342,7 @@ def test_export_refuses_what_it_cannot_write(run: Path, tmp_path: Path) -> None:
     ]:
         given = {"data": data, "topology": None, "output": out, **options}
         with pytest.raises(InputError, match=message):
-            md.write(**given)
+            md_export.write(**given)
     assert not out.exists() and not [path for path in tmp_path.iterdir() if ".part" in path.name]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pgode.data.simulate import energy, simulate
+from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
 FEW = {"objects": 5, "frames": 21, "train": 6, "val": 0, "test": 0, "ood": 2}
@@ -54,8 +55,8 @@ def test_energy_is_nan_only_where_a_value_it_needs_is_missing():
 
 
 def test_data_from_elsewhere_have_no_known_energy():
-    data = simulate("springs", **FEW).with_provenance(generator="springs")
-    assert energy(data) is None
+    data = simulate("springs", **FEW)
+    assert energy(Trajectories(data.dataset.assign_attrs(generator="springs"))) is None
 
 
 def test_states_of_other_systems_are_refused():

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from pgode.data.simulate import SYSTEMS
+from pgode.data.simulate.charged import CHARGED
 from pgode.data.simulate.particles import COULOMB, HOOKE, INTEGRATORS, integrate, potential_energy
-from pgode.data.simulate.sampling import draw_start
+from pgode.data.simulate.simulation import columns
+from pgode.data.simulate.springs import SPRINGS
+from pgode.data.simulate.system import draw
 
 
 def total_force(law, couplings, q, dt):
@@ -44,9 +46,14 @@ def plain(law, q, v, couplings, wall, frames, sample_every, dt, integrator):
     return np.stack(record, axis=1)
 
 
+BOXED = {kind.name: kind for kind in (SPRINGS, CHARGED)}
+
+
 def start_of(name, systems=3, objects=6):
-    start = draw_start(SYSTEMS[name], objects, (systems, 0, 0, 0), seed=1)
-    return start, start.parameters[:, 2, None, None] * start.weights
+    """Initial states, couplings (strength times weight) and half-widths of the boxes."""
+    parameters, start = draw(BOXED[name], objects, {"train": systems}, seed=1)
+    named = columns(BOXED[name], parameters)
+    return start, named["strength"][:, None, None] * start.weights, named["box"]
 
 
 def drift(states, couplings, law):
@@ -60,13 +67,13 @@ def drift(states, couplings, law):
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", BOXED)
 def test_compiled_equals_a_plain_loop_over_steps(name, integrator):
-    start, couplings = start_of(name)
+    start, couplings, _ = start_of(name)
     walls = np.full(3, 1.3)  # Narrow, so that many a step ends at a wall.
     start.positions[:] = np.clip(start.positions, -1.2, 1.2)
     options = {"frames": 4, "sample_every": 25, "dt": 0.002, "integrator": integrator}
-    law = SYSTEMS[name].law
+    law = BOXED[name].law
     states = integrate(law, start.positions, start.velocities, couplings, walls, **options)
     for k in range(3):
         expected = plain(
@@ -85,10 +92,10 @@ def test_the_published_scheme_kicks_in_full_before_the_first_drift():
     np.testing.assert_allclose(states[0, 1, 1], [-1 + 0.01 * 0.01, 0, 0.01, 0], rtol=1e-14)
 
 
-@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("name", BOXED)
 def test_velocity_verlet_conserves_energy_away_from_walls(name):
-    law = SYSTEMS[name].law
-    start, couplings = start_of(name, systems=1)
+    law = BOXED[name].law
+    start, couplings, _ = start_of(name, systems=1)
     # Like charges only: without a close encounter nothing is clipped.
     couplings = np.abs(couplings)
     states = integrate(
@@ -165,7 +172,7 @@ def test_no_kick_changes_a_velocity_component_by_more_than_a_tenth():
 
 
 def test_internal_forces_keep_the_total_momentum():
-    start, couplings = start_of("springs", objects=10)
+    start, couplings, _ = start_of("springs", objects=10)
     states = integrate(
         HOOKE,
         start.positions,
@@ -181,8 +188,8 @@ def test_internal_forces_keep_the_total_momentum():
 
 
 def test_the_number_of_threads_does_not_change_a_bit(monkeypatch):
-    start, couplings = start_of("charged", systems=70, objects=3)
-    arguments = (COULOMB, start.positions, start.velocities, couplings, start.parameters[:, 0])
+    start, couplings, box = start_of("charged", systems=70, objects=3)
+    arguments = (COULOMB, start.positions, start.velocities, couplings, box)
     results = []
     for threads in (1, 3):
         monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", threads)

@@ -31,7 +31,7 @@ def test_names_roles_times_and_splits_are_as_documented(few):
 
 def test_provenance_is_enough_to_make_the_data_again(few):
     attrs = few.dataset.attrs
-    name = attrs["generator"].removeprefix("pgode.systems.")
+    name = attrs["generator"].removeprefix("pgode simulate ")
     settings = json.loads(attrs["generator_settings"])
     ranges = SYSTEMS[name].ranges
     assert {key: tuple(pair) for key, pair in settings.pop("inner").items()} == ranges.inner
@@ -41,7 +41,7 @@ def test_provenance_is_enough_to_make_the_data_again(few):
 
 
 def test_only_ood_systems_have_parameters_outside_the_training_range(few):
-    name = few.dataset.attrs["generator"].removeprefix("pgode.systems.")
+    name = few.dataset.attrs["generator"].removeprefix("pgode simulate ")
     inside = SYSTEMS[name].ranges.inside(few.parameters)
     np.testing.assert_array_equal(inside, few.split != "ood")
 
@@ -92,14 +92,14 @@ def test_charges_make_a_full_graph_whose_weights_are_products_of_signs():
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_seed_other_systems(few):
-    name = few.dataset.attrs["generator"].removeprefix("pgode.systems.")
+    name = few.dataset.attrs["generator"].removeprefix("pgode simulate ")
     assert simulate(name, **FEW).hash == few.hash
     other = simulate(name, seed=1, **FEW)
     assert not np.isclose(other.states, few.states).any()
 
 
 def test_a_system_does_not_depend_on_how_many_others_are_made(few):
-    name = few.dataset.attrs["generator"].removeprefix("pgode.systems.")
+    name = few.dataset.attrs["generator"].removeprefix("pgode simulate ")
     more = simulate(name, **{**FEW, "train": 7, "val": 0, "ood": 5})
     for split in ("train", "test", "ood"):
         first, second = few.split_of(split), more.split_of(split).select(range(2))
@@ -108,7 +108,7 @@ def test_a_system_does_not_depend_on_how_many_others_are_made(few):
 
 
 def test_longer_runs_begin_with_the_shorter_ones(few):
-    name = few.dataset.attrs["generator"].removeprefix("pgode.systems.")
+    name = few.dataset.attrs["generator"].removeprefix("pgode simulate ")
     longer = simulate(name, **{**FEW, "frames": 9})
     np.testing.assert_array_equal(longer.states[:, :, :6], few.states)
 
@@ -180,5 +180,5 @@ def test_an_unknown_system_is_refused_with_a_suggestion(name, fix):
     with pytest.raises(InputError) as refused:
         simulate(name)
     assert f'no system "{name}"' in str(refused.value)
-    assert '"springs", "charged"' in str(refused.value)
+    assert "one of springs, charged" in str(refused.value)
     assert fix in str(refused.value)

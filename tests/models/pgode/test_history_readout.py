@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.molecules import Preparation, prepare
-from pgode.data.molecules import superposed as superposed_molecule
+from pgode.data.superposition import superposed as superposed_molecule
 from pgode.models.pgode.history_readout import AGES, HistoryReadout, superposed
 from pgode.nn.frames import last_observed
 
@@ -125,7 +125,7 @@ def test_a_molecule_goes_to_its_mean_structure_wherever_it_lies():
         expected = superposed_molecule(shape, onto)[0, 0]
         assert np.abs(found[own] - expected).max() < 0.03
         assert np.abs(observed[own] - expected).max() > np.abs(found[own] - expected).max()
-    other = replace(batch, structure=batch.structure[:, :0])
+    other = replace(batch, reference=batch.reference[:, :0])
     assert not recalled(recall, other).any()
     still = HistoryReadout(WIDTH, normaliser, normaliser.positions, mean_structure=False)
     assert still.relax is None

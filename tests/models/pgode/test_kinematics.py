@@ -36,7 +36,7 @@ def test_position_changes_by_the_velocity_in_data_units(model, batch, normaliser
         states = raw(normaliser, model.forecast(batch, around).mean)
     for middle in (1, 4):
         slope = (states[:, middle + 1, Q] - states[:, middle - 1, Q]) / (2 * small)
-        assert_close(slope, states[:, middle, V] * normaliser.frame, atol=1e-4, rtol=1e-4)
+        assert_close(slope, states[:, middle, V] * normaliser.frame_duration, atol=1e-4, rtol=1e-4)
 
 
 def test_derivative_of_the_position_is_the_velocity_exactly(model, batch, normaliser):
@@ -46,7 +46,7 @@ def test_derivative_of_the_position_is_the_velocity_exactly(model, batch, normal
     derivative = model.state.derivative(bound, contexts, batch)
     slope = derivative(torch.zeros(batch.objects), y)[:, :2]
     velocity = y[:, 2:4] * normaliser.scale[V[0]] + normaliser.centre[V[0]]
-    per_frame = velocity * normaliser.frame / normaliser.scale[Q[0]]
+    per_frame = velocity * normaliser.frame_duration / normaliser.scale[Q[0]]
     # The two factors are stored in float32.
     assert_close(slope * model.config.solver.frame_time, per_frame, rtol=1e-6, atol=1e-6)
 
@@ -70,7 +70,7 @@ def test_position_that_was_last_seen_earlier_is_moved_on_by_its_velocity(make, b
         start = raw(normaliser, make().forecast(hidden, every([0.0])).mean[0, 0])
     last = raw(normaliser, states[0, 1])
     assert_close(start[V], last[V])
-    elapsed = 2 * normaliser.frame
+    elapsed = 2 * normaliser.frame_duration
     assert_close(start[Q], last[Q] + last[V] * elapsed, rtol=1e-6, atol=1e-6)
 
 

@@ -62,7 +62,7 @@ def test_each_output_comes_from_the_piece_its_time_lies_in(normaliser, batch):
     def piece(given, initial, times):
         seen.append(given.graph)
         states = initial[None] + times.T[:, given.system, None]
-        return Solution(states, "ok", 1, 1)
+        return Solution(states, 1, 1)
 
     uneven = torch.tensor([[0.0, 1, 3, 3.5, 8], [0.5, 2, 2.5, 7, 7.5], [3, 6, 6, 6.1, 9]]).double()
     zero = torch.zeros(batch.objects, 1).double()

@@ -67,7 +67,7 @@ def test_position_changes_by_the_velocity_in_data_units(model, batch, state, nor
     per_time = slope(model, batch, state, torch.zeros(batch.objects, 4).double())[:, :2]
     velocity = state[:, 2:4] * normaliser.scale[0] + normaliser.centre[0]
     # One frame is 0.1 of the solver's time; the two factors are stored in float32.
-    expected = velocity * normaliser.frame / normaliser.scale[1]
+    expected = velocity * normaliser.frame_duration / normaliser.scale[1]
     assert_close(per_time * 0.1, expected, rtol=1e-6, atol=1e-6)
 
 

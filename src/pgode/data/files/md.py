@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pgode.data.files.md_export import write
 from pgode.data.files.md_files import (
     check_trajectory,
     mdtraj,
@@ -24,16 +23,16 @@ from pgode.data.files.md_files import (
 )
 from pgode.data.files.periodic import whole
 from pgode.data.molecules import Molecule, Preparation, prepare
+from pgode.data.splits import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
-
-__all__ = ["FRAMES", "SHARES", "read", "write"]
 
 FRAMES = 48
 """Frames of a system."""
 SHARES = (0.7, 0.15, 0.15)
 """Of the systems of a file, how many are for training, validation and test."""
-SPLITS = ("train", "val", "test")
+BLOCKS = SPLITS[:3]
+"""Splits that a simulation is cut into; nothing in it is out of distribution."""
 WITH_TIMES = (".xtc", ".trr", ".nc", ".ncdf", ".netcdf", ".h5", ".hdf5", ".gro")
 """Formats that say when a frame was taken; for others mdtraj counts frames."""
 CARBON = 12.011
@@ -96,7 +95,7 @@ def read(
         },
         split=words,
         title=f"Molecular dynamics of {topology.stem}",
-        generator="pgode.data.files.md",
+        generator="pgode import md",
         generator_version="1",
         source=", ".join(str(path) for path in paths),
     )
@@ -191,7 +190,7 @@ def _blocks(
     path: Path, frames: int, length: int, splits: Sequence[float]
 ) -> tuple[Int[np.ndarray, " system"], list[str]]:
     """First frame and split of each system of a file; a system between two blocks is left out."""
-    used = [(word, share) for word, share in zip(SPLITS, splits, strict=True) if share]
+    used = [(word, share) for word, share in zip(BLOCKS, splits, strict=True) if share]
     systems, gaps = frames // length, len(used) - 1
     needed = len(used) + gaps
     if systems < needed:

@@ -7,7 +7,6 @@ optional: parameters (system, parameter), feature_names, parameter_names, split 
 and the masks observed (system, object, time, feature) and present (system, object)
 """
 
-import difflib
 import zipfile
 import zlib
 from pathlib import Path
@@ -17,6 +16,7 @@ from jaxtyping import Shaped
 
 from pgode.data.files.layout import damaged
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.choices import closest
 from pgode.runtime.errors import InputError
 
 Array = Shaped[np.ndarray, "..."]
@@ -75,10 +75,10 @@ def _check_names(found: list[str], path: Path) -> None:
             )
     # A misspelt optional array would otherwise be left out without a word.
     for name in found:
-        meant = difflib.get_close_matches(name, OPTIONAL, n=1, cutoff=0.85)
-        if meant and name not in OPTIONAL and meant[0] not in found:
+        meant = closest(name, OPTIONAL, cutoff=0.85)
+        if meant and name not in OPTIONAL and meant not in found:
             raise InputError(
-                f'{path} has an array "{name}". Expected the name "{meant[0]}". Rename the array.'
+                f'{path} has an array "{name}". Expected the name "{meant}". Rename the array.'
             )
 
 

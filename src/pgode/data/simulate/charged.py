@@ -3,26 +3,27 @@
 import numpy as np
 from jaxtyping import Float
 
+from pgode.data.simulate.box import ParticlesInBox
 from pgode.data.simulate.parameters import Ranges
 from pgode.data.simulate.particles import COULOMB
-from pgode.data.simulate.sampling import ParticleSystem
 
 
 def charge_weights(
     stream: np.random.Generator, objects: int, probability: float
 ) -> Float[np.ndarray, "object object"]:
-    """Weight q_i q_j: +1 where a pair repels, -1 where it attracts. A charge is +1 by chance."""
+    """Weight q_i q_j: +1 where a pair repels, -1 where it attracts.
+
+    A charge is +1 with the given probability.
+    """
     charge = np.where(stream.random(objects) < probability, 1.0, -1.0)
     weights = np.outer(charge, charge)
     np.fill_diagonal(weights, 0.0)
     return weights
 
 
-CHARGED = ParticleSystem(
+CHARGED = ParticlesInBox(
     name="charged",
     stream=1,
-    law=COULOMB,
-    spread=1.0,
     ranges=Ranges(
         inner={
             "box": (4.9, 5.1),
@@ -37,5 +38,7 @@ CHARGED = ParticleSystem(
             "probability": (0.48, 0.52),
         },
     ),
+    law=COULOMB,
+    spread=1.0,
     weights=charge_weights,
 )

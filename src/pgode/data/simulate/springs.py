@@ -3,9 +3,9 @@
 import numpy as np
 from jaxtyping import Float
 
+from pgode.data.simulate.box import ParticlesInBox
 from pgode.data.simulate.parameters import Ranges
 from pgode.data.simulate.particles import HOOKE
-from pgode.data.simulate.sampling import ParticleSystem
 
 
 def spring_weights(
@@ -16,11 +16,9 @@ def spring_weights(
     return (upper | upper.T).astype(float)
 
 
-SPRINGS = ParticleSystem(
+SPRINGS = ParticlesInBox(
     name="springs",
     stream=0,
-    law=HOOKE,
-    spread=0.5,
     ranges=Ranges(
         inner={
             "box": (4.9, 5.1),
@@ -35,5 +33,7 @@ SPRINGS = ParticleSystem(
             "probability": (0.48, 0.52),
         },
     ),
+    law=HOOKE,
+    spread=0.5,
     weights=spring_weights,
 )

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from pgode.data.molecules import rotations
+from pgode.data.superposition import rotations
 from pgode.evaluation.predictions import Predictions
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
-from pgode.data.molecules import superposed
+from pgode.data.superposition import superposed
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.evaluation import NoiseFloor, ScoreTable
 from pgode.evaluation.predictions import predict

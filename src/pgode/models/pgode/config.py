@@ -59,6 +59,9 @@ class PGODEConfig(LatentConfig):
     """
 
     renamed: ClassVar[Mapping[str, str]] = {**LatentConfig.renamed, **RENAMED}
+    removed: ClassVar[Mapping[str, str]] = {
+        "recovery": "the recovery term -z of Eq. 10 is always part of the model"
+    }
 
     width: int = Field(128, ge=1, description="width of contexts, latent states and networks")
     encoder: EncoderConfig = EncoderConfig()

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from pgode.batches.graph import Graph
-from pgode.batches.temporal_graph import History
+from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Batch
 from pgode.nn.checkpointing import checkpointed
 from pgode.nn.relation import Relation
@@ -96,7 +96,7 @@ class TemporalGraphEncoder(nn.Module):
         return total / count.unsqueeze(1)
 
     def _first(
-        self, observation: Float[Tensor, "nodes inputs"], history: History
+        self, observation: Float[Tensor, "nodes inputs"], history: TemporalGraph
     ) -> Float[Tensor, "nodes width"]:
         """The representation of an observation before any attention."""
         h: Tensor = self.embed(observation)
@@ -159,7 +159,7 @@ class ObservationRelation(Relation):
         self.out = nn.Linear(width, width, bias=False)
 
     def forward(
-        self, observation: Float[Tensor, "nodes inputs"], history: History
+        self, observation: Float[Tensor, "nodes inputs"], history: TemporalGraph
     ) -> Float[Tensor, "nodes width"]:
         """One row per observation."""
         out: Tensor = self.out(self.neighbour_sum(observation, history.graph))

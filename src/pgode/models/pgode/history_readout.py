@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.data.superposition import optimal_rotation
 from pgode.nn.initialisation import scaled
 from pgode.nn.time_embedding import time_embedding
 
@@ -47,7 +48,7 @@ class HistoryReadout(nn.Module):
         self.register_buffer("unit", unit, persistent=False)
         self.kinds = 2 if self.positions else 1
         self.weigh = nn.Linear(width, self.kinds * AGES)
-        has_reference = mean_structure and bool(self.positions) and bool(normaliser.structure)
+        has_reference = mean_structure and bool(self.positions) and normaliser.reference is not None
         self.relax = nn.Linear(width, 1) if has_reference else None
         scaled(self, START)
 
@@ -68,9 +69,9 @@ class HistoryReadout(nn.Module):
             places = batch.states[..., self.positions]
             changes.append(self._internal_change(places, whole, last, batch))
         change = torch.einsum("nkoc,nkcf->onf", weight, torch.stack(changes, dim=1))
-        if self.relax is not None and batch.structure.shape[1]:
+        if self.relax is not None and batch.reference.shape[1]:
             seen = batch.observed[..., self.positions].any(1).all(-1)[:, None, None]
-            away = self._internal_change(batch.structure.unsqueeze(1), seen, last, batch)
+            away = self._internal_change(batch.reference.unsqueeze(1), seen, last, batch)
             change = change + self.relax(states) * away.squeeze(1)
         return change[..., self.features]
 
@@ -99,7 +100,7 @@ def superposed(
 ) -> Float[Tensor, "objects frames dims"]:
     """Each system's frames turned and shifted to lie on `onto` as well as they can.
 
-    As `pgode.data.molecules.superposed`, for the objects of many systems of which some are missing.
+    As `pgode.data.superposition.superposed`, for many systems with objects that may be missing.
     """
 
     def total(x: Tensor) -> Tensor:
@@ -112,9 +113,6 @@ def superposed(
     moved = place - middle[batch.system]
     aim = (onto.unsqueeze(1) - target[batch.system]) * share
     covariance = total(moved.unsqueeze(-1) * aim.unsqueeze(-2))
-    left, _, right = torch.linalg.svd(covariance)
-    sign = torch.linalg.det(left @ right).sign().unsqueeze(-1)
-    right = torch.cat([right[..., :-1, :], right[..., -1:, :] * sign.unsqueeze(-1)], dim=-2)
-    turn = (left @ right)[batch.system]
+    turn = optimal_rotation(covariance, torch)[batch.system]
     turned: Tensor = (moved.unsqueeze(-2) @ turn).squeeze(-2)
     return turned + target[batch.system]

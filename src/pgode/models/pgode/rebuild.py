@@ -41,7 +41,7 @@ class GraphRebuilder:
                 f"simulate protein or pgode import md, or built with graph_cutoff. Leave "
                 f"model.rebuild_graph out."
             )
-        self.cutoff, self.every = rule[0], rule[1] / normaliser.frame
+        self.cutoff, self.every = rule[0], rule[1] / normaliser.frame_duration
         self._normaliser = normaliser
 
     def graph(self, features: Float[Tensor, "objects features"], batch: Batch) -> Graph:
@@ -83,4 +83,4 @@ class GraphRebuilder:
             if piece_number < last:
                 state = solution.states[-1]
                 batch = replace(batch, graph=self.graph(decode(state), batch))
-        return Solution(torch.stack(outputs), "ok", steps, evaluations)
+        return Solution(torch.stack(outputs), steps, evaluations)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pgode.data.molecules import superposed
+from pgode.data.superposition import superposed
 
 Positions = Float[np.ndarray, "system atom frame 3"]
 

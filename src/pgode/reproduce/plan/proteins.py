@@ -87,7 +87,7 @@ class SimulatedProtein(Dataset):
             source = protein.from_pdb_id(self.entry, root / "data")
             solvent = WITHOUT_WATER if budget == "smoke" else IN_WATER
             options: dict[str, Any] = {**self.sizes[budget].counts, **solvent}
-            settings = protein.Settings(source.name, source.hash, **options)
+            settings = protein.ProteinSettings(source.name, source.hash, **options)
             with nullcontext() if console is None else Bars(console) as display:
                 samples = protein.simulate_samples(
                     source, settings, folder, jobs=jobs, engine=engine, display=display

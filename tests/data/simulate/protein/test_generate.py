@@ -13,7 +13,7 @@ from pgode.data import files
 from pgode.data.molecules import Preparation
 from pgode.data.simulate.protein import (
     RANGES,
-    Settings,
+    ProteinSettings,
     collect,
     collect_replicas,
     from_sequence,
@@ -27,7 +27,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.signals import StopRequest
 
 SOURCE = from_sequence("GAG")
-SMALL = Settings(
+SMALL = ProteinSettings(
     "GAG",
     SOURCE.hash,
     implicit=True,
@@ -201,7 +201,7 @@ def test_a_branch_that_fails_says_why_and_keeps_the_others(tmp_path):
 
 def test_in_water_there_is_a_box_and_a_pressure(tmp_path):
     source = from_sequence("GG")
-    settings = Settings(
+    settings = ProteinSettings(
         *("GG", source.hash),
         **{"train": 1, "val": 0, "test": 0, "ood": 0, "frames": 3, "settle": 0.2},
         **{"equilibrate": 0.4, "separate": 0.1},

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 from openmm import app, unit
 
-from pgode.data.simulate.protein import Settings, Source, from_file, from_pdb_id, from_sequence
+from pgode.data.simulate.protein import (
+    ProteinSettings,
+    Source,
+    from_file,
+    from_pdb_id,
+    from_sequence,
+)
 from pgode.data.simulate.protein.forces import solvate
 from pgode.data.simulate.protein.peptide import peptide_pdb
 from pgode.data.simulate.protein.rings import ring_templates, rings_of
@@ -19,8 +25,8 @@ from pgode.runtime.errors import InputError
 LINK = "LINK         N   GLY A   1                 CG  ASP A   5     1555   1555  1.33  \n"
 
 
-def bare(source: Source, **options) -> Settings:
-    return Settings(source.name, source.hash, implicit=True, **options)
+def bare(source: Source, **options) -> ProteinSettings:
+    return ProteinSettings(source.name, source.hash, implicit=True, **options)
 
 
 def angle(a, b, c) -> float:

@@ -1,12 +1,12 @@
 """Molecules in water, simulated with OpenMM (paper, section on molecular dynamics)."""
 
 from pgode.data.simulate.protein.generate import collect, collect_replicas, simulate_samples
-from pgode.data.simulate.protein.settings import RANGES, Settings
+from pgode.data.simulate.protein.settings import RANGES, ProteinSettings
 from pgode.data.simulate.protein.structure import Source, from_file, from_pdb_id, from_sequence
 
 __all__ = [
     "RANGES",
-    "Settings",
+    "ProteinSettings",
     "Source",
     "collect",
     "collect_replicas",

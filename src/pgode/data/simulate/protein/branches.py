@@ -8,7 +8,7 @@ from pathlib import Path
 from pgode.data.simulate.protein.forces import Solvated
 from pgode.data.simulate.protein.sampler import Sample, Sampler, State
 from pgode.data.simulate.protein.samples import Samples
-from pgode.data.simulate.protein.settings import Branch, Settings
+from pgode.data.simulate.protein.settings import Branch, ProteinSettings
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.signals import StopRequest
 from pgode.runtime.tasks import Task
@@ -37,7 +37,7 @@ class Remainder:
         ends = {k: samples.sample(branch.split, k).end for k in finished}
         return cls(branch, samples.required_solvated()[1], samples.start_of(branch), ends)
 
-    def simulate(self, sampler: Sampler, settings: Settings) -> Iterator[Part]:
+    def simulate(self, sampler: Sampler, settings: ProteinSettings) -> Iterator[Part]:
         """Every missing part, one after another; each continues the one before."""
         state = self.start
         if state is None:
@@ -99,7 +99,7 @@ class _Watcher:
 
 
 def _task(samples: Samples, branch: Branch) -> Task:
-    def arguments() -> tuple[Solvated, Settings, Remainder]:
+    def arguments() -> tuple[Solvated, ProteinSettings, Remainder]:
         return samples.required_solvated()[0], samples.settings, Remainder.of(samples, branch)
 
     folder: Path = samples.folder
@@ -113,7 +113,9 @@ def _task(samples: Samples, branch: Branch) -> Task:
     )
 
 
-def _simulate(solvated: Solvated, settings: Settings, remainder: Remainder) -> Iterator[Part]:
+def _simulate(
+    solvated: Solvated, settings: ProteinSettings, remainder: Remainder
+) -> Iterator[Part]:
     """The work of a Ray worker, which need not share our files."""
     yield from remainder.simulate(Sampler(solvated, settings), settings)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pgode.data.molecules import Molecule
 from pgode.data.simulate.protein.rings import Ring, ring_templates
-from pgode.data.simulate.protein.settings import Settings
+from pgode.data.simulate.protein.settings import ProteinSettings
 from pgode.data.simulate.protein.structure import Source, openmm_errors, openmm_part, repaired
 from pgode.runtime.errors import InputError
 
@@ -44,14 +44,14 @@ class Solvated:
         return len(self.molecule.mass)
 
 
-def solvate(source: Source, settings: Settings) -> Solvated:
+def solvate(source: Source, settings: ProteinSettings) -> Solvated:
     """Repair, solvate and parameterise a structure."""
     openmm_part("openmm", "System")
     with _repeatable(settings.seed), openmm_errors(f"solvating {source.name}"):
         return _solvate(source, settings)
 
 
-def _solvate(source: Source, settings: Settings) -> Solvated:
+def _solvate(source: Source, settings: ProteinSettings) -> Solvated:
     from openmm import XmlSerializer, app, unit
 
     whole = repaired(source, open_ring=settings.open_ring)

@@ -10,15 +10,15 @@ from pgode.data.simulate.protein.branches import run_branches
 from pgode.data.simulate.protein.forces import solvate
 from pgode.data.simulate.protein.sampler import Sampler
 from pgode.data.simulate.protein.samples import Samples
-from pgode.data.simulate.protein.settings import UNITS, VERSION, Settings
+from pgode.data.simulate.protein.settings import UNITS, VERSION, ProteinSettings
 from pgode.data.simulate.protein.structure import Source, openmm_errors, openmm_part
-from pgode.data.simulate.simulation import known
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.choices import one_of
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.locks import only_one
 
-GENERATOR = "pgode.systems.protein"
+GENERATOR = "pgode simulate protein"
 
 
 class Display(Protocol):
@@ -36,7 +36,7 @@ class Display(Protocol):
 
 def simulate_samples(
     source: Source,
-    settings: Settings,
+    settings: ProteinSettings,
     folder: Path,
     *,
     jobs: int = 1,
@@ -50,7 +50,7 @@ def simulate_samples(
 
     KeyboardInterrupt once everything in hand is kept, if the process is asked to stop.
     """
-    known("engine", engine, ENGINES)
+    one_of("engine", engine, ENGINES)
     openmm_part("openmm", "System")
     samples = Samples(folder)
     with only_one(folder / "simulating", f"another command is simulating in {folder}"):
@@ -60,7 +60,7 @@ def simulate_samples(
 
 def _simulate(
     source: Source,
-    settings: Settings,
+    settings: ProteinSettings,
     samples: Samples,
     jobs: int,
     engine: str,
@@ -89,7 +89,7 @@ def _simulate(
 
 
 def _equilibrate(
-    source: Source, settings: Settings, samples: Samples, display: Display | None
+    source: Source, settings: ProteinSettings, samples: Samples, display: Display | None
 ) -> None:
     if display is not None:
         display.solvating()
@@ -178,7 +178,7 @@ def _said(samples: Samples) -> dict[str, object]:
     }
 
 
-def _about(settings: Settings) -> dict[str, Any]:
+def _about(settings: ProteinSettings) -> dict[str, Any]:
     return {
         "parameter_names": settings.parameters,
         "parameter_units": tuple(UNITS[name] for name in settings.parameters),

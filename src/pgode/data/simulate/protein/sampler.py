@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.data.simulate.protein.forces import Solvated
-from pgode.data.simulate.protein.settings import RANGES, Settings
+from pgode.data.simulate.protein.settings import RANGES, ProteinSettings
 
 MIDDLE = {name: sum(bounds) / 2 for name, bounds in RANGES.inner.items()}
 """Parameters before a sample has its own."""
@@ -46,7 +46,10 @@ class Sampler:
     """
 
     def __init__(
-        self, solvated: Solvated, settings: Settings, tick: Callable[[float], None] | None = None
+        self,
+        solvated: Solvated,
+        settings: ProteinSettings,
+        tick: Callable[[float], None] | None = None,
     ) -> None:
         import openmm
         from openmm import unit

@@ -16,7 +16,7 @@ from pgode.data.molecules import Molecule
 from pgode.data.simulate.protein.forces import Solvated
 from pgode.data.simulate.protein.rings import Ring
 from pgode.data.simulate.protein.sampler import Sample, State
-from pgode.data.simulate.protein.settings import EXTENSIBLE, VERSION, Branch, Settings
+from pgode.data.simulate.protein.settings import EXTENSIBLE, VERSION, Branch, ProteinSettings
 from pgode.data.simulate.protein.structure import Source
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_json, write_text
@@ -31,7 +31,7 @@ class Samples:
 
     folder: Path
 
-    def claim(self, settings: Settings, source: Source) -> None:
+    def claim(self, settings: ProteinSettings, source: Source) -> None:
         """Make the folder for these settings, or check that it is theirs or can become so."""
         path = self.folder / "settings.json"
         ours = {**settings.to_json(), **_versions()}
@@ -56,10 +56,12 @@ class Samples:
             )
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> ProteinSettings:
         """What the folder is for."""
-        known = {each.name for each in fields(Settings)}
-        return Settings(**{key: value for key, value in self._content().items() if key in known})
+        known = {each.name for each in fields(ProteinSettings)}
+        return ProteinSettings(
+            **{key: value for key, value in self._content().items() if key in known}
+        )
 
     def versions(self) -> dict[str, str]:
         """Of our numbers and of OpenMM, when the folder was begun."""
@@ -77,12 +79,6 @@ class Samples:
                 f"another folder, or remove this one."
             ) from None
         return content
-
-    @property
-    def source(self) -> Source:
-        """The structure as it was given."""
-        text = (self.folder / "structure.pdb").read_text(encoding="utf-8")
-        return Source(self.settings.structure, text)
 
     def keep_solvated(self, solvated: Solvated, state: State) -> None:
         """Keep what every branch starts from."""
@@ -137,7 +133,7 @@ class Samples:
         """Whether a sample is finished, with the replicas that it is to have."""
         return self._has(self.settings, split, index)
 
-    def _has(self, settings: Settings, split: str, index: int) -> bool:
+    def _has(self, settings: ProteinSettings, split: str, index: int) -> bool:
         name = self._name(split, index)
         path = self.folder / name
         if not path.exists():
@@ -170,11 +166,11 @@ class Samples:
         """Samples that are there."""
         return self._finished(self.settings)
 
-    def _finished(self, settings: Settings) -> int:
+    def _finished(self, settings: ProteinSettings) -> int:
         counts = settings.counts.items()
         return sum(self._has(settings, split, k) for split, count in counts for k in range(count))
 
-    def _all_there(self, settings: Settings) -> bool:
+    def _all_there(self, settings: ProteinSettings) -> bool:
         return self._finished(settings) == sum(settings.counts.values())
 
     @staticmethod

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from pgode.data.simulate.parameters import Ranges
-from pgode.data.simulate.sampling import SPLITS
-from pgode.data.simulate.simulation import whole
+from pgode.data.splits import SPLITS
+from pgode.runtime.choices import check_int
 from pgode.runtime.errors import InputError
 
 RANGES = Ranges(
@@ -34,7 +34,7 @@ EXTENSIBLE = (*SPLITS, "replicas", "replicated", "condition", "horizon")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ProteinSettings:
     """Everything that decides the numbers; two equal settings give equal data on one machine."""
 
     structure: str
@@ -73,12 +73,12 @@ class Settings:
     def __post_init__(self) -> None:
         """Refuse numbers that make no data set."""
         for name in SPLITS:
-            whole(name, getattr(self, name), 0)
+            check_int(name, getattr(self, name), 0)
         for name, least in (("frames", 2), ("branch", 1), ("condition", 1), ("horizon", 1)):
-            whole(name, getattr(self, name), least)
+            check_int(name, getattr(self, name), least)
         for name in ("replicas", "replicated"):
-            whole(name, getattr(self, name), 0)
-        whole("seed", self.seed, 0, 2**32 - 1)
+            check_int(name, getattr(self, name), 0)
+        check_int("seed", self.seed, 0, 2**32 - 1)
         if not any(self.counts.values()):
             raise InputError(
                 "there is nothing to simulate: train, val, test and ood are all 0. Expected at "

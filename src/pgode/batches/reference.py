@@ -1,0 +1,57 @@
+"""A reference arrangement of objects, where data has one: the mean structure of a molecule.
+
+Normaliser, batches and calibration carry it without knowing what the objects are. Which data has
+one is decided by `pgode.data.molecules.atoms_of` alone.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from pgode.data.molecules import atoms_of
+from pgode.data.superposition import mean_structure
+from pgode.data.trajectories import Trajectories
+
+FRAMES = 1000
+"""About this many frames, spread over the training split, are averaged."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Positions (data units) of the objects in their mean arrangement, and what identifies them."""
+
+    positions: tuple[tuple[float, ...], ...]
+    objects: str
+    """Equal for data whose objects are the same, in the same order."""
+
+    @classmethod
+    def fit(cls, training: Trajectories) -> "Reference | None":
+        """The mean over superposed frames in which all objects were observed.
+
+        None where the data has no known objects, or no such frame.
+        """
+        objects = atoms_of(training)
+        if objects is None:
+            return None
+        axes = training.position_features
+        frames = training.states[..., axes].swapaxes(1, 2).reshape(-1, training.objects, len(axes))
+        complete = frames[np.isfinite(frames).all((1, 2))]
+        if not len(complete):
+            return None
+        thinned = complete[:: max(1, len(complete) // FRAMES)].astype(np.float64)
+        return cls(tuple(map(tuple, mean_structure(thinned).tolist())), objects)
+
+    def of(self, data: Trajectories) -> Float[np.ndarray, "object axes"] | None:
+        """The positions (data units), if the data is of the same objects; otherwise None."""
+        return np.array(self.positions) if atoms_of(data) == self.objects else None
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "Reference":
+        """Read back what `to_json` wrote."""
+        return cls(tuple(tuple(place) for place in content["positions"]), content["objects"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain numbers and text, for a run folder."""
+        return {"positions": [list(place) for place in self.positions], "objects": self.objects}

@@ -1,0 +1,26 @@
+"""`pgode convert`: a run of an earlier format in the format of today."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def convert(run: Path, *, output: Annotated[Path, Parameter(name=["--output", "-o"])]) -> None:
+    """Write a run of pgode 0.1.0 or earlier as a run that this version opens.
+
+    Forecasts stay the same to the last digit. The old folder is left as it is.
+
+    Parameters
+    ----------
+    run
+        Run folder of the earlier format.
+    output
+        New run folder.
+    """
+    from rich.console import Console
+
+    from pgode.runs.convert import convert_run
+
+    convert_run(run, output)
+    Console().print(f"wrote {output}", highlight=False, soft_wrap=True)

@@ -1,0 +1,103 @@
+"""What a simulated system is: the interface that `simulate` and `energy` know, and nothing more.
+
+A system is one file that implements `ParticleSystem`, and one line in `simulation.SYSTEMS`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from pgode.data.edges import Edges
+from pgode.data.simulate.parameters import Ranges
+from pgode.data.splits import SPLITS
+
+Parameters = Mapping[str, float]
+"""Parameters of one system by name."""
+ParameterColumns = Mapping[str, Float[np.ndarray, " system"]]
+"""Parameters of many systems by name."""
+
+
+@dataclass(frozen=True)
+class Initial:
+    """Systems at time zero: edge weights (receiver, sender), positions and velocities."""
+
+    weights: Float[np.ndarray, "*system object object"]
+    positions: Float[np.ndarray, "*system object axes"]
+    velocities: Float[np.ndarray, "*system object axes"]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Frame 0 is the initial state; a frame follows each `sample_every` steps of `dt`."""
+
+    frames: int
+    sample_every: int
+    dt: float
+    integrator: str
+
+    @property
+    def times(self) -> Float[np.ndarray, " frame"]:
+        """Time of each frame."""
+        return np.arange(self.frames) * self.sample_every * self.dt
+
+
+class ParticleSystem(ABC):
+    """A kind of system: its parameters, initial state, graph, motion and energy."""
+
+    name: str
+    stream: int
+    """Part of the key of every random stream of this kind; never changed, never used twice."""
+    ranges: Ranges
+    """The parameters, by name, and the ranges they are drawn from."""
+    axes: tuple[str, ...] = ("x", "y")
+    """Names of the axes of space."""
+    integrators: tuple[str, ...]
+    """Time-stepping schemes to choose from; the first is the default."""
+
+    @abstractmethod
+    def initial(self, stream: np.random.Generator, objects: int, parameters: Parameters) -> Initial:
+        """Draw one system at time zero."""
+
+    @abstractmethod
+    def simulate(
+        self, initial: Initial, parameters: ParameterColumns, schedule: Schedule
+    ) -> Float[np.ndarray, "system object frame feature"]:
+        """Positions, then velocities, of every object of every system at every frame."""
+
+    @abstractmethod
+    def energy(
+        self,
+        positions: Float[np.ndarray, "system object time axes"],
+        velocities: Float[np.ndarray, "system object time axes"],
+        present: Bool[np.ndarray, "system object"],
+        edges: Edges,
+        parameters: ParameterColumns,
+    ) -> Float[np.ndarray, "system time"]:
+        """The conserved energy; every system has one graph."""
+
+
+def draw(
+    kind: ParticleSystem, objects: int, counts: Mapping[str, int], seed: int
+) -> tuple[Float[np.ndarray, "system parameter"], Initial]:
+    """Draw the parameters and initial states of `counts[split]` systems of each split.
+
+    Every system has its own random stream, made from (seed, kind, split, index). A system therefore
+    does not depend on how many others are drawn, in its split or in another: a quick run with ten
+    training systems sees the first ten of the full set, and tests on the full test set.
+    """
+    labels = [(split, index) for split in SPLITS for index in range(counts.get(split, 0))]
+    parameters, initial = np.empty((len(labels), len(kind.ranges.names))), []
+    for row, (split, index) in enumerate(labels):
+        key = (seed, kind.stream, SPLITS.index(split), index)
+        stream = np.random.default_rng(np.random.SeedSequence(key))
+        parameters[row] = kind.ranges.draw(stream, ood=split == "ood")
+        named = dict(zip(kind.ranges.names, parameters[row].tolist(), strict=True))
+        initial.append(kind.initial(stream, objects, named))
+    return parameters, Initial(
+        np.stack([each.weights for each in initial]),
+        np.stack([each.positions for each in initial]),
+        np.stack([each.velocities for each in initial]),
+    )

@@ -1,0 +1,201 @@
+"""Run folders of format 1 (pgode up to 0.1.0) in the format of today."""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+
+from pgode.batches.normaliser import upgrade_normaliser
+from pgode.evaluation.uncertainty.joint_residuals import RESIDUALS_FILE
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import replacing, write_json, write_text
+from pgode.runtime.settings import merged
+from pgode.training.checkpoint import FORMAT, read_tensors
+from pgode.training.config import nested
+
+ELBO: Mapping[str, str] = {
+    "sample": "objective.sample",
+    "sigma": "objective.sigma",
+    "kl": "objective.kl_weight",
+}
+"""Settings that every latent model has, by their old names."""
+
+PGODE: Mapping[str, str] = {
+    **ELBO,
+    "encoder_layers": "encoder.layers",
+    "encoder_norm": "encoder.layer_norm",
+    "encoder_share": "encoder.degree_normalise",
+    "encoder_rates": "encoder.rates",
+    "encoder_relation": "encoder.relation",
+    "strength": "encoder.strength_context",
+    "regions": "gate.group_context",
+    "prototypes": "dynamics.prototypes",
+    "top": "dynamics.top_k",
+    "backbone": "dynamics.backbone",
+    "coupling": "state.coupling",
+    "anchor": "state.residual_decoder",
+    "recall": "state.history_readout",
+    "relax": "state.mean_structure",
+    "rebuild": "rebuild_graph",
+    "start": "objective.initial_log_variance",
+    "parameters": "objective.parameter_info_weight",
+    "disentangle": "objective.context_info_weight",
+    "frame_time": "solver.frame_time",
+    "width": "width",
+    "solver": "solver",
+}
+"""Settings of PGODE that were renamed or moved to a group."""
+
+PGODE_WEIGHTS: Mapping[str, str] = {
+    r"^model\.measure\.": "model.strength.",
+    r"^model\.state\.recall\.": "model.state.history.",
+}
+RELATION: Mapping[str, str] = {r"\.(receive|send|edge)(?=\.|$)": r".relation.\1"}
+WEIGHTS: Mapping[str, Mapping[str, str]] = {
+    "pgode": PGODE_WEIGHTS,
+    **dict.fromkeys(("lg-ode", "social-ode", "nri", "egnn", "eqmotion"), RELATION),
+}
+"""Parts of the names of weights, by model: patterns and what replaces them."""
+
+TERMS: Mapping[str, str] = {"parameters": "parameter_info", "disentangle": "context_info"}
+"""Terms of the loss in the log."""
+
+LEFT_OUT = ("metrics.csv", "noise_floor.json", "report.html")
+"""Files that are made from others."""
+
+REFERENCE_OBJECTS = 10
+"""Format 1 knew the system context as a sum, or as ten times the mean."""
+
+
+def convert_run(old: Path, new: Path) -> None:
+    """Write the run of format 1 in the folder `old` to the new folder `new`, in today's format.
+
+    It forecasts the same numbers, and its training can be continued to the same numbers. Reports
+    and noise floors are left out: make them again.
+    """
+    if new.exists():
+        raise InputError(
+            f"cannot convert into {new}: it exists. Expected the name of a new folder, so that "
+            f"nothing is lost. Choose another one."
+        )
+    config = _read_config(old)
+    name = str(config["name"])
+    with replacing(new) as folder:
+        for path in sorted(old.rglob("*")):
+            if path.is_file() and not path.name.startswith("."):
+                _convert_file(path, folder / path.relative_to(old), name)
+
+
+def _read_config(old: Path) -> dict[str, Any]:
+    try:
+        config = _json(old / "config.json")
+        stored = config.get("format", 1)
+        known = {"name", "model"} <= config.keys()
+    except (OSError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"cannot convert {old}: {error}. Expected a folder that pgode train wrote. Check the "
+            f"path."
+        ) from None
+    if stored != 1 or not known:
+        raise InputError(
+            f"{old} has the format {stored}. Expected a run of format 1, which pgode 0.1.0 and "
+            f"earlier wrote. A run of format {FORMAT} needs no conversion."
+        )
+    return config
+
+
+def upgrade_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of a run of format 1 in the groups of today."""
+    model = config["model"]
+    if config["name"] == "pgode":
+        upgraded = _upgrade_pgode(model)
+    else:
+        upgraded = _grouped({key: (ELBO.get(key, key), value) for key, value in model.items()})
+    return {"format": FORMAT, **config, "model": upgraded}
+
+
+def _upgrade_pgode(old: Mapping[str, Any]) -> dict[str, Any]:
+    if not old.get("recovery", True):
+        raise InputError(
+            "the run was trained without the recovery term (model.recovery=false), which this "
+            "version always has. Expected a run with it. Train the model again."
+        )
+    new = _grouped({key: (PGODE[key], value) for key, value in old.items() if key in PGODE})
+    new["encoder"]["reference_objects"] = (
+        REFERENCE_OBJECTS if old.get("system_mean", True) else None
+    )
+    kind = "messages" if old["dynamics"] == "prototypes" else old["dynamics"]
+    new["dynamics"] = {"kind": kind, **(new["dynamics"] if kind == "messages" else {})}
+    # Format 1 kept settings that had no effect; today they are refused.
+    state = new["state"]
+    if not state["residual_decoder"]:
+        state["history_readout"] = False
+    if not state.get("history_readout", True):
+        state["mean_structure"] = False
+    state["kind"] = "kinematic" if old["kinematics"] else "latent"
+    coupled = old["kinematics"] and state.get("coupling", True)
+    if not old["kinematics"]:
+        state.pop("coupling", None)
+    gated = kind == "messages" and old["prototypes"] > 1
+    new["gate"]["contexts"] = "both"
+    if gated or coupled:
+        new["gate"]["contexts"] = "both" if old["gate"] == "full" else old["gate"]
+    if not gated:
+        new["gate"]["group_context"] = False
+    return new
+
+
+def _grouped(settings: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
+    """Settings by their new names, with dots, as groups."""
+    groups: dict[str, Any] = {}
+    for name, value in settings.values():
+        groups = merged(groups, nested(name, value))
+    return groups
+
+
+def _convert_file(old: Path, new: Path, model: str) -> None:
+    new.parent.mkdir(parents=True, exist_ok=True)
+    if old.suffix == ".safetensors" and old.name != RESIDUALS_FILE:
+        _convert_checkpoint(old, new, model)
+    elif old.name == "config.json":
+        write_json(new, upgrade_config(_json(old)))
+    elif old.name == "normaliser.json":
+        write_json(new, upgrade_normaliser(_json(old)))
+    elif old.name == "metrics.jsonl":
+        rows = [json.loads(line) for line in old.read_text(encoding="utf-8").splitlines()]
+        lines = (json.dumps({**row, "train": _renamed_terms(row["train"])}) for row in rows)
+        write_text(new, "".join(f"{line}\n" for line in lines))
+    elif old.name not in LEFT_OUT:
+        shutil.copyfile(old, new)
+
+
+def _convert_checkpoint(old: Path, new: Path, model: str) -> None:
+    tensors, header = read_tensors(old)
+    progress = json.loads(header.get("progress", "{}"))
+    if model == "lg-ode" and old.stem == "last" and not progress.get("finished", True):
+        raise InputError(
+            f"{old} is an LG-ODE whose training is not finished, and the order of its weights has "
+            f"changed. Expected a finished run. Finish it with the version that started it."
+        )
+    if "sums" in progress:
+        progress["sums"] = _renamed_terms(progress["sums"])
+        header = {**header, "progress": json.dumps(progress)}
+    renamed = {}
+    for name, tensor in tensors.items():
+        for pattern, text in WEIGHTS.get(model, {}).items():
+            name = re.sub(pattern, text, name) if name.startswith("model.") else name
+        renamed[name] = tensor
+    save_file(renamed, str(new), {**header, "format": str(FORMAT)})
+
+
+def _renamed_terms(terms: Mapping[str, float]) -> dict[str, float]:
+    return {TERMS.get(name, name): value for name, value in terms.items()}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content

@@ -1,0 +1,102 @@
+"""Runs of format 1, of which format1/ holds a real one, in the format of today."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pgode
+from pgode.data.simulate import simulate
+from pgode.runs.convert import convert_run, upgrade_config
+from pgode.runtime.errors import InputError
+from pgode.training.config import run_config
+
+OLD = Path(__file__).with_name("format1")
+
+
+@pytest.fixture(scope="module")
+def data() -> pgode.Trajectories:
+    """What the stored run was trained on."""
+    return simulate("springs", objects=3, frames=12, seed=1, train=4, val=2, test=2, ood=0)
+
+
+@pytest.fixture
+def converted(tmp_path: Path) -> Path:
+    convert_run(OLD, tmp_path / "new")
+    return tmp_path / "new"
+
+
+def test_a_converted_run_forecasts_what_it_forecast_before(
+    converted: Path, data: pgode.Trajectories
+) -> None:
+    expected = json.loads((OLD / "forecast.json").read_text())
+    observed = data.split_of("test").frames_between(0, 6)
+    forecast = pgode.open_run(converted).forecast(observed, until=3, samples=2)
+    np.testing.assert_allclose(forecast.mean, expected["mean"], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(forecast.samples, expected["samples"], rtol=1e-5, atol=1e-6)
+
+
+def test_a_converted_run_keeps_its_log_and_can_be_resumed(
+    converted: Path, data: pgode.Trajectories
+) -> None:
+    run = pgode.resume(converted, data)
+    (row,) = run.epochs
+    assert {"parameter_info", "context_info"} <= row["train"].keys()
+
+
+def test_an_old_run_is_refused_with_the_command_that_converts_it() -> None:
+    with pytest.raises(InputError, match=r"a run of format 1.* pgode convert OLD -o NEW"):
+        pgode.open_run(OLD)
+
+
+def test_nothing_is_overwritten_and_a_new_run_needs_no_conversion(
+    converted: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="it exists"):
+        convert_run(OLD, converted)
+    with pytest.raises(InputError, match="needs no conversion"):
+        convert_run(converted, tmp_path / "again")
+    with pytest.raises(InputError, match="Expected a folder that pgode train wrote"):
+        convert_run(tmp_path / "nothing", tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+@pytest.mark.parametrize(
+    "changes, new",
+    [
+        ({}, {}),
+        ({"gate": "system"}, {"model.gate.contexts": "system"}),
+        ({"dynamics": "single"}, {"model.dynamics": "single"}),
+        ({"top": 1}, {"model.dynamics.top_k": 1}),
+        ({"system_mean": False}, {"model.encoder.reference_objects": None}),
+        (
+            {"kinematics": False, "anchor": False},
+            {
+                "model.state.kind": "latent",
+                "model.state.residual_decoder": False,
+                "model.state.history_readout": False,
+                "model.state.mean_structure": False,
+            },
+        ),
+        (
+            {"kinematics": False, "prototypes": 1, "gate": "object", "regions": True},
+            {"model.state": "latent", "model.dynamics.prototypes": 1},
+        ),
+    ],
+)
+def test_settings_of_format_1_become_those_of_today(
+    changes: dict[str, object], new: dict[str, object], tmp_path: Path
+) -> None:
+    old = json.loads((OLD / "config.json").read_text())
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(upgrade_config({**old, "model": {**old["model"], **changes}})))
+    same = tmp_path / "same.json"
+    same.write_text(json.dumps(upgrade_config(old)))
+    assert run_config(file=file) == run_config(file=same, changes=new)
+
+
+def test_a_run_without_the_recovery_term_cannot_be_converted() -> None:
+    old = json.loads((OLD / "config.json").read_text())
+    with pytest.raises(InputError, match="without the recovery term"):
+        upgrade_config({**old, "model": {**old["model"], "recovery": False}})
