@@ -7,14 +7,15 @@ python -m benchmarks.comparison write               # results in the tree -> doc
 import argparse
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pgode.reproduce.output.collect import content
+from pgode.reproduce.output.collect import collect
+from pgode.reproduce.output.content import Content, TableContent
 from pgode.reproduce.output.drawing import curves
 from pgode.reproduce.output.rendering import markdown
-from pgode.reproduce.plan.choice import Choice
-from pgode.reproduce.tables.catalogue import EXPERIMENTS, FLOOR, NAIVE
+from pgode.reproduce.plan.selection import Selection
+from pgode.reproduce.tables.catalogue import EXPERIMENTS
 from pgode.runtime.files import write_text
 
 KEPT = Path("benchmarks/results/reproduce")
@@ -59,13 +60,13 @@ def write() -> int:
     for experiment in EXPERIMENTS.values():
         if experiment.kind == "pictures":
             continue
-        found = content(experiment, Choice(BUDGET, seeds=SEEDS), KEPT)
-        filled = [name for name in experiment.datasets if _filled(found, name)]
+        content = collect(experiment, Selection(BUDGET, seeds=SEEDS), KEPT)
+        filled = [name for name in experiment.datasets if _filled(content, name)]
         if not filled:
             continue
-        found["rows"] = [row for row in found["rows"] if row["dataset"] in filled]
-        parts.append(markdown(found))
-        for number, figure in enumerate(curves(found) if experiment.axis else []):
+        content = _only(content, filled)
+        parts.append(markdown(content))
+        for number, figure in enumerate(_figures(content)):
             name = f"{experiment.name}-{filled[number]}.svg"
             PICTURES.mkdir(exist_ok=True)
             write_text(PICTURES / name, figure)
@@ -78,15 +79,26 @@ def write() -> int:
     return 0
 
 
-def _filled(found: dict[str, Any], dataset: str) -> bool:
-    """Whether at least half of the learned rows have numbers on a data set."""
-    fixed = {**NAIVE, **FLOOR}
-    rows = [r for r in found["rows"] if r["dataset"] == dataset and r["model"] not in fixed]
-    known = [
-        any(n is not None for n in (row.get("seconds"), *(c["ours"] for c in row.get("cells", ()))))
-        for row in rows
-    ]
-    return sum(known) >= len(rows) / 2
+def _filled(content: Content, dataset: str) -> bool:
+    """Whether at least half of the trained rows have numbers on a data set."""
+    if isinstance(content, TableContent):
+        trained = [row for row in content.rows_of(dataset) if row.role == "model"]
+        known = [any(cell.ours is not None for cell in row.cells) for row in trained]
+    else:
+        known = [row.seconds is not None for row in content.rows_of(dataset)]
+    return sum(known) >= len(known) / 2
+
+
+def _only(content: Content, datasets: list[str]) -> Content:
+    """The content of these data sets alone."""
+    if isinstance(content, TableContent):
+        kept = tuple(row for row in content.rows if row.dataset in datasets)
+        return replace(content, rows=kept)
+    return replace(content, rows=tuple(row for row in content.rows if row.dataset in datasets))
+
+
+def _figures(content: Content) -> list[str]:
+    return curves(content) if isinstance(content, TableContent) and content.axis else []
 
 
 READING = """## What they say
@@ -97,16 +109,16 @@ Springs, EqMotion and EGNN.
 **Springs**
 
 - The `default` preset of PGODE is the lowest in every cell: about a hundred times below the best
-  rival in distribution, more than twenty times out of it. It has what no rival has: pulls along
-  lines to the neighbours, with a strength that is measured on the condition. See the ablation in
+  rival in distribution, more than twenty times out of it. It has what no rival has: forces along
+  lines to the neighbours, with a strength estimated from the condition. See the ablation in
   [Results](results.md).
 - The best rivals are the equivariant ones, EqMotion and EGNN, which also start from the last
   positions and velocities. Then come HOPE, LG-ODE and SocialODE. The spread over seeds is a few per
-  cent for these two and about a fifth for PGODE, far less than what is between the rows.
+  cent for these two and about a fifth for PGODE, far less than the differences between the rows.
 - The `paper` preset does not win at this budget: six rivals are below it at 24 and 36 frames. Most
-  of its error is there after 12 frames and grows little: what it starts from is wrong, not how it
-  goes on. Eq. 5 averages an object's observations, so its last state has to be recovered from a
-  mean, while our versions of those rivals read the last observation by itself. More epochs help it,
+  of its error is present after 12 frames and grows little: the initial state is wrong, not the
+  dynamics. Eq. 5 averages an object's observations, so its last state has to be recovered from a
+  mean, while our versions of those rivals read the last observation directly. More epochs help it,
   see [Results](results.md).
 - Models without interaction (LSTM, GRU, NODE), and MPNODE, NRI and AgentFormer, are good for 12
   frames and poor at 36.
@@ -115,32 +127,34 @@ Springs, EqMotion and EGNN.
 
 - Nobody is far ahead: close encounters are chaotic, and every model ends within a factor of 2.5.
 - PGODE `default` has the lowest velocities at every horizon, and positions at 12 frames.
-  SocialODE has the lowest positions at 24 and 36 frames, by 8 to 14 %: its attention joins all
-  pairs and is made anew at every step. Trained for 24 epochs PGODE reaches 3.2 at 36 frames, see
-  [Results](results.md), where SocialODE has 3.3 after ten; that one was not trained longer.
+  SocialODE has the lowest positions at 24 and 36 frames, by 8 to 14 %: its attention covers all
+  pairs and is recomputed at every step. Trained for 24 epochs PGODE reaches 3.2 at 36 frames, see
+  [Results](results.md), where SocialODE has 3.3 after ten; it was not trained longer.
 - PGODE `paper` is close to LG-ODE and HOPE.
 
 **Proteins** (numbers over all three axes; the tables below have each)
 
 - PGODE `default` is below "last value", the mean of the condition and every other model in every
   cell of both proteins, in and out of distribution: 23 to 29 % below "last value" superposed, 14 to
-  17 % as simulated, where the whole molecule also drifts and tumbles, which nothing seen foretells.
-- Of the way from "last value" to the noise floor it gains 59 to 71 % on 5AWL and 49 to 61 % on 2N5C
-  superposed, 34 to 46 % as simulated, each give or take 5 to 8 points for the choice of the systems
-  with replicas. The rest is hardly to be had: the floor is that of one state with its velocities
-  and its water, of which a forecast sees positions of the protein every 0.2 ps alone.
-- What gains it is plain: a mean of each atom's own past, with the weights of its state, and the way
-  back to the mean structure (`model.recall`, `model.relax`). A linear regression on just these is
-  as low (`python -m benchmarks.linear_past data/5awl.nc`), here at 12 and 24 frames (x 1e-3), with
-  PGODE in brackets. 5AWL: 0.610 (0.610) and 0.712 (0.712), out of distribution 0.634 (0.626) and
-  0.760 (0.748), as simulated 1.167 (1.187) and 1.627 (1.639). 2N5C: 0.563 (0.563) and 0.701
-  (0.704), 0.618 (0.618) and 0.729 (0.735), 0.871 (0.876) and 1.299 (1.306). What neighbours do adds
-  next to nothing at this noise.
-- LG-ODE is next: it gains 31 to 43 % superposed and 8 to 17 % as simulated, at 2.6 to 2.8 times
+  17 % as simulated, where the whole molecule also drifts and tumbles, which the observed frames
+  do not predict.
+- Its share of the achievable improvement, from "last value" to the noise floor, is 59 to 71 % on
+  5AWL and 49 to 61 % on 2N5C superposed, 34 to 46 % as simulated, each within 5 to 8 points for the
+  choice of the systems with replicas. The rest is hardly achievable: the floor is that of one state
+  with its velocities and its water, while a forecast sees only positions of the protein, every
+  0.2 ps.
+- The improvement comes from a mean of each atom's past, weighted by its state, and from the
+  relaxation to the mean structure (`model.state.history_readout`, `model.state.mean_structure`). A
+  linear regression on these two alone is as low (`python -m benchmarks.linear_past data/5awl.nc`),
+  here at 12 and 24 frames (x 1e-3), with PGODE in brackets. 5AWL: 0.610 (0.610) and 0.712 (0.712),
+  out of distribution 0.634 (0.626) and 0.760 (0.748), as simulated 1.167 (1.187) and 1.627 (1.639).
+  2N5C: 0.563 (0.563) and 0.701 (0.704), 0.618 (0.618) and 0.729 (0.735), 0.871 (0.876) and 1.299
+  (1.306). The neighbours add next to nothing at this noise.
+- LG-ODE is next: its share is 31 to 43 % superposed and 8 to 17 % as simulated, at 2.6 to 2.8 times
   PGODE's time per epoch. LSTM, GRU and NODE repeat the last value, within 1 %; as simulated at 24
-  frames the first two err up to 3 % more in single cells. MPNODE gains 2 to 5 % superposed.
-- The `paper` preset errs 1.8 to 3.4 times as much as "last value": it has to find places from a
-  mean of the history, while all else here starts from the last frame.
+  frames the first two err up to 3 % more in single cells. MPNODE has 2 to 5 % superposed.
+- The `paper` preset errs 1.8 to 3.4 times as much as "last value": it has to recover positions
+  from a mean of the history, while every other model here starts from the last frame.
 - Variants of `paper` (tables 3, 11, 12 and 14; 24 frames, in distribution; one seed, at the
   learning rate of the whole model): prototypes matter. With one the error is 13 times that of five
   on 5AWL and 5 times on 2N5C, with two 23 times on 5AWL; three to six are within 20 %. One function
@@ -152,9 +166,9 @@ Springs, EqMotion and EGNN.
   at 15 (12 frames ahead).
 - GraphSAGE in place of the messages errs 31 % less and GIN 32 % more; GCN does not train at this
   learning rate.
-- Temperature, pressure and friction out of distribution make no difference that shows.
-- Do not read our numbers against the published ones here: "last value" itself is far below all of
-  them. Another simulation, scale and alignment; the paper says little of any.
+- Temperature, pressure and friction out of distribution make no visible difference.
+- Our numbers and the published ones are not comparable here: "last value" itself is far below all
+  of them. Simulation, scale and alignment differ, and the paper says little about them.
 
 **Everywhere**
 
@@ -168,7 +182,8 @@ Springs, EqMotion and EGNN.
   number: marked.
 - On particles, the ablations, the condition lengths, the numbers of prototypes and the systems of
   30 objects have not been run at this budget yet; `pgode reproduce table3` and the like do it.
-- One seed, where there are not three: differences of a few per cent between two rows mean nothing.
+- One seed, where there are not three: differences of a few per cent between two rows are not
+  meaningful.
 
 """
 

@@ -2,22 +2,23 @@
 
 
 def models() -> None:
-    """List every model: what it is, its paper, its size and what a training step costs.
+    """List every model: what it is, its paper, its size and the time of a training step.
 
-    Sizes and times are those of the default settings on Springs (batch 16, horizon 36), timed now
-    on this machine.
+    Sizes and times are those of the default settings on Springs (batch 16, horizon 36), measured
+    now on this machine.
     """
     from rich.console import Console
     from rich.table import Table
 
-    from pgode.reproduce.plan.inventory import inventory
+    from pgode.training.inventory import inventory
 
     console = Console()
     with console.status("timing a step of every model"):
-        rows = inventory()
+        entries = inventory()
     table = Table("model", "what it is", "paper", box=None, pad_edge=False)
     table.add_column("parameters", justify="right")
     table.add_column("ms / step", justify="right")
-    for row in rows:
-        table.add_row(*row)
+    for entry in entries:
+        size, seconds = f"{entry.cost.parameters:,}", min(entry.cost.seconds)
+        table.add_row(entry.name, entry.description, entry.citation, size, f"{1000 * seconds:.0f}")
     console.print(table)

@@ -1,4 +1,4 @@
-"""`pgode reproduce`: fill the paper's tables with our numbers."""
+"""`pgode reproduce`: the paper's tables with our numbers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,23 +25,23 @@ def reproduce(
     """Reproduce tables and figures of the paper, ours beside the published numbers.
 
     A grid of trainings that can be stopped at any moment and started again: finished ones are
-    kept, an interrupted one goes on where it was. Proteins are simulated first, which takes hours
-    and needs the extra "md". Writes NAME.md, NAME.json and NAME.html.
+    kept, an interrupted one continues. Proteins are simulated first, which takes hours and needs
+    the extra "md". Writes NAME.md, NAME.json and NAME.html.
 
     Parameters
     ----------
     names
         Tables and figures, such as table1; "all" for every one. See --list.
     list_
-        Say what there is to reproduce.
+        List what can be reproduced.
     show
-        Print and write what is there so far; train nothing.
+        Print and write the numbers so far, without training.
     datasets
         Only these, such as springs,charged or 5awl.
     models
         Only these, such as pgode,hope.
     seeds
-        Trainings of each cell; the budget's own number if not given.
+        Trainings of each cell; if not given, as many as the budget has.
     jobs
         Trainings, or simulations of a protein, at the same time; each training gets its share of
         the cores.
@@ -58,18 +58,18 @@ def reproduce(
     """
     from rich.console import Console
 
-    from pgode.reproduce.plan.choice import Choice
+    from pgode.reproduce.plan.selection import Selection
     from pgode.reproduce.reproduction import overview, reproduce_all
 
     console = Console()
     if list_ or not names:
         console.print(overview())
         return 0
-    choice = Choice(budget, _words(datasets), _words(models), seeds, per_length, preset)
+    selection = Selection(budget, _names(datasets), _names(models), seeds, per_length, preset)
     return reproduce_all(
-        names, choice, folder, jobs=jobs, engine=engine, show=show, console=console
+        names, selection, folder, jobs=jobs, engine=engine, show=show, console=console
     )
 
 
-def _words(text: str | None) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",")) if text else ()
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",")) if text else ()

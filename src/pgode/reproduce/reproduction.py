@@ -1,4 +1,4 @@
-"""The work behind `pgode reproduce`, from names to tables on disk."""
+"""`pgode reproduce` from names to tables on disk."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,21 +7,28 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from pgode.reproduce.output import drawing
-from pgode.reproduce.output.collect import content
+from pgode.reproduce.output.collect import collect
+from pgode.reproduce.output.content import TableContent
 from pgode.reproduce.output.rendering import markdown, page, terminal
-from pgode.reproduce.plan.choice import Choice, find_experiment, narrowed
 from pgode.reproduce.plan.cost import cost_file, measure_cost
-from pgode.reproduce.runner.engines import ENGINES
-from pgode.reproduce.runner.grid import fill
+from pgode.reproduce.plan.selection import (
+    Selection,
+    find_experiment,
+    select,
+    select_if_possible,
+)
+from pgode.reproduce.runner.grid import run_grid
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
+from pgode.runtime.choices import check_int
+from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder, write_json, write_text
 from pgode.training.presets import presets_of
 
 
 def overview() -> Table:
-    """Everything there is to reproduce."""
-    name = Column("name", no_wrap=True)  # Names are typed again, so they are shown in full.
+    """Everything that can be reproduced."""
+    name = Column("name", no_wrap=True)  # Users type the names, so they are shown in full.
     table = Table(name, "what", "data sets", "rows", box=None, pad_edge=False)
     for each in EXPERIMENTS.values():
         labels = ", ".join(row.label.replace("`", "") for row in each.rows)
@@ -31,7 +38,7 @@ def overview() -> Table:
 
 def reproduce_all(
     names: Sequence[str],
-    choice: Choice,
+    selection: Selection,
     root: Path,
     *,
     jobs: int,
@@ -39,70 +46,68 @@ def reproduce_all(
     show: bool,
     console: Console,
 ) -> int:
-    """Fill and write the named experiments; 1 if a training failed, else 0."""
-    wanted = list(EXPERIMENTS) if "all" in names else list(dict.fromkeys(names))
-    chosen = [_chosen(find_experiment(name), choice, lenient="all" in names) for name in wanted]
-    experiments = [each for each in chosen if each.rows and each.datasets]
-    if jobs < 1:
-        raise InputError(f"--jobs is {jobs}. Expected at least 1. Give for instance 2.")
+    """Train what is missing and write the named experiments; 1 if a training failed, else 0."""
+    experiments = _experiments(names, selection)
+    _check(selection, jobs, engine)
+    writable_folder(root / "results" / "x")
+    failures: dict[str, str] = {}
+    if not show:
+        trained = [each for each in experiments if each.kind != "cost"]
+        failures = run_grid(trained, selection, root, jobs=jobs, engine=engine, console=console)
+        for each in experiments:
+            if each.kind == "cost":
+                _measure(each, selection.budget, root, console)
+    for each in experiments:
+        _write(each, selection, root, console)
+    for trial, reason in failures.items():
+        console.print(f"no number: {trial}: {reason}", style="red", highlight=False, soft_wrap=True)
+    return 1 if failures else 0
+
+
+def _experiments(names: Sequence[str], selection: Selection) -> list[Experiment]:
+    """The selected parts; with "all", experiments without the selection are left out."""
+    if "all" not in names:
+        return [select(find_experiment(name), selection) for name in dict.fromkeys(names)]
+    parts = [select_if_possible(each, selection) for each in EXPERIMENTS.values()]
+    return [each for each in parts if each is not None]
+
+
+def _check(selection: Selection, jobs: int, engine: str) -> None:
+    check_int("--jobs", jobs, 1)
     if engine not in ENGINES:
         raise InputError(
             f'--engine is "{engine}". Expected one of {", ".join(ENGINES)}. Leave it out for local '
             f"processes."
         )
-    if choice.preset and choice.preset not in presets_of("pgode"):
+    presets = presets_of("pgode")
+    if selection.preset and selection.preset not in presets:
         raise InputError(
-            f'--preset is "{choice.preset}", which PGODE does not have. Expected one of '
-            f"{', '.join(presets_of('pgode'))}. Leave it out for the usual choice."
+            f'--preset is "{selection.preset}", which PGODE does not have. Expected one of '
+            f"{', '.join(presets)}. Leave it out for the usual choice."
         )
-    writable_folder(root / "results" / "x")
-    failures: dict[str, str] = {}
-    if not show:
-        trained = [each for each in experiments if each.kind != "cost"]
-        failures = fill(trained, choice, root, jobs=jobs, engine=engine, console=console)
-        for each in experiments:
-            if each.kind == "cost":
-                _measure(each, choice, root, console)
-    for each in experiments:
-        _write(each, choice, root, console)
-    for what, reason in failures.items():
-        console.print(f"no number: {what}: {reason}", style="red", highlight=False, soft_wrap=True)
-    return 1 if failures else 0
 
 
-def _chosen(experiment: Experiment, choice: Choice, *, lenient: bool) -> Experiment:
-    """With "all", a table that lacks a chosen data set or model is left out, not an error."""
-    if not lenient:
-        return narrowed(experiment, choice)
-    models = tuple(row.model for row in experiment.rows if row.model in choice.models)
-    datasets = tuple(name for name in experiment.datasets if name in choice.datasets)
-    if (choice.models and not models) or (choice.datasets and not datasets):
-        return Experiment(experiment.name, experiment.kind, experiment.title, (), ())
-    kept = Choice(choice.budget, datasets, models, choice.seeds, choice.per_length, choice.preset)
-    return narrowed(experiment, kept)
-
-
-def _measure(experiment: Experiment, choice: Choice, root: Path, console: Console) -> None:
+def _measure(experiment: Experiment, budget: str, root: Path, console: Console) -> None:
     for dataset in experiment.datasets:
-        if not cost_file(dataset, choice.budget, root).exists():
+        if not cost_file(dataset, budget, root).exists():
             with console.status("timing") as status:
-                measure_cost(experiment, dataset, choice.budget, root, status.update)
+                measure_cost(experiment, dataset, budget, root, status.update)
 
 
-def _write(experiment: Experiment, choice: Choice, root: Path, console: Console) -> None:
-    found = content(experiment, choice, root)
+def _write(experiment: Experiment, selection: Selection, root: Path, console: Console) -> None:
+    content = collect(experiment, selection, root)
     figures: list[str] = []
-    if experiment.kind == "curves":
-        figures = drawing.curves(found)
+    if experiment.kind == "curves" and isinstance(content, TableContent):
+        figures = drawing.curves(content)
     if experiment.kind == "pictures":
-        figures = drawing.pictures(experiment, choice, root)
+        figures = drawing.pictures(experiment, selection, root)
     target = root / experiment.name
-    write_json(target.with_suffix(".json"), found)
-    write_text(target.with_suffix(".md"), markdown(found))
-    write_text(target.with_suffix(".html"), page(found, figures))
+    write_json(target.with_suffix(".json"), content.to_json())
+    write_text(target.with_suffix(".md"), markdown(content))
+    write_text(target.with_suffix(".html"), page(content, figures))
     for number, figure in enumerate(figures):
         suffix = f"-{experiment.datasets[number]}.svg" if len(figures) > 1 else ".svg"
         write_text(root / f"{experiment.name}{suffix}", figure)
-    for table in terminal(found):
+    for table in terminal(content):
         console.print(table)
     console.print(f"wrote {target}.md, .json, .html", highlight=False, soft_wrap=True)

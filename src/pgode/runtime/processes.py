@@ -1,7 +1,7 @@
-"""Work that is cut into tasks, each in a process of its own, some at a time.
+"""Tasks in separate processes on this machine, some at a time; and what such a process does first.
 
-A fresh process per task gives back all memory, leaves its own log, and can be stopped without
-touching the others.
+A fresh process per task frees all memory when it ends, writes its own log, and can be stopped
+without touching the others.
 """
 
 import os
@@ -11,37 +11,20 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
+from pgode.runtime.errors import PgodeError
 from pgode.runtime.signals import stop_on_signal
+from pgode.runtime.tasks import PAUSE, Task, Watcher
 
-PAUSE = 0.3
-"""Seconds between two looks at the running tasks."""
 STOPPED = 3
-"""Exit code of a task that was stopped and can go on later."""
+"""Exit code of a task that was stopped and can be continued later."""
 
 
-@dataclass(frozen=True)
-class Task:
-    """`python -m words`, and where what it prints goes."""
-
-    words: tuple[str, ...]
-    log: Path
-
-
-Watch = Callable[[Sequence[Task]], None]
-Finish = Callable[[Task, str | None], None]
-
-
-def run_tasks(tasks: Iterable[Task], jobs: int, threads: int, watch: Watch, finish: Finish) -> None:
-    """Run `jobs` tasks at a time; KeyboardInterrupt if asked to stop, after all have saved.
-
-    `watch` is told again and again what is running, `finish` what ended: with None, or with the
-    last words of a task that failed; the others go on.
-    """
+def run_local(tasks: Sequence[Task], jobs: int, threads: int, watcher: Watcher) -> None:
+    """Run each task as `python -m command`, `jobs` at a time."""
     waiting, running = deque(tasks), dict[subprocess.Popen[bytes], Task]()
     with ExitStack() as stack:
         stop = stack.enter_context(stop_on_signal())
@@ -50,17 +33,17 @@ def run_tasks(tasks: Iterable[Task], jobs: int, threads: int, watch: Watch, fini
             while waiting and len(running) < jobs:
                 task = waiting.popleft()
                 running[_start(task, threads)] = task
-            watch(list(running.values()))
+            watcher.running(list(running.values()))
             time.sleep(PAUSE)
             for process in [each for each in running if each.poll() is not None]:
                 task = running.pop(process)
                 if process.returncode == 0:
-                    finish(task, None)
+                    watcher.finished(task)
                 elif not (stop and process.returncode == STOPPED):
-                    finish(task, _last_words(task.log))
+                    watcher.failed(task, _last_line(task.log))
             if stop:
                 print(
-                    "Stopping: what is running saves its work first; interrupt again to stop now.",
+                    "Stopping: running tasks save their work first; interrupt again to stop now.",
                     file=sys.stderr,
                 )
                 raise KeyboardInterrupt
@@ -78,24 +61,37 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def follow_parent() -> None:
-    """Ask this process to stop (SIGTERM) when the one that started it is gone."""
+def worker_exit_code(work: Callable[[], bool]) -> int:
+    """Do the work of a task's process; `work` returns False if it was stopped before the end.
 
-    def follow(parent: int) -> None:
+    The process is asked to stop (SIGTERM) when the one that started it is gone. An error that a
+    user can act on is printed without a traceback, as the last line of the log.
+    """
+    _stop_with_parent()
+    try:
+        return 0 if work() else STOPPED
+    except PgodeError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 2
+
+
+def _stop_with_parent() -> None:
+    def watch(parent: int) -> None:
         while os.getppid() == parent:
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    threading.Thread(target=follow, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()
 
 
 def _start(task: Task, threads: int) -> subprocess.Popen[bytes]:
     task.log.parent.mkdir(parents=True, exist_ok=True)
     limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
     with task.log.open("wb") as out:
-        # A group of its own: an interrupt from the keyboard reaches us, and we pass it on.
+        # A separate process group: an interrupt from the keyboard reaches only us, and we pass it
+        # on.
         return subprocess.Popen(
-            [sys.executable, "-m", *task.words],
+            [sys.executable, "-m", *task.command],
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -105,13 +101,13 @@ def _start(task: Task, threads: int) -> subprocess.Popen[bytes]:
 
 
 def _end(running: list[subprocess.Popen[bytes]]) -> None:
-    """Ask what still runs to save its work, and wait for it."""
+    """Ask the running processes to save their work, and wait for them."""
     for process in running:
         process.terminate()
     for process in running:
         process.wait()
 
 
-def _last_words(log: Path) -> str:
+def _last_line(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return f"{lines[-1] if lines else 'it left no message'} (see {log})"

@@ -1,52 +1,82 @@
 """The numbers of a table or figure so far: ours, their spread over seeds, and the paper's."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
 
-from pgode.evaluation.evaluate import NAIVE as USUAL
-from pgode.reproduce.output.floor import Cell, floor_row, gained
-from pgode.reproduce.plan.choice import Choice, Entry, chosen_rate, entries, trained_for, trials
-from pgode.reproduce.plan.cost import cost_file
-from pgode.reproduce.plan.regimes import regime_of
-from pgode.reproduce.plan.trials import read_result
-from pgode.reproduce.tables.catalogue import NAIVE, Experiment
-from pgode.reproduce.tables.published import ROWS, PublishedTable, published_tables
+from pgode.evaluation.evaluation import Evaluation
+from pgode.reproduce.output.baselines import floor_rows, naive_rows, share
+from pgode.reproduce.output.content import (
+    Column,
+    Content,
+    CostContent,
+    CostRow,
+    TableCell,
+    TableContent,
+    TableRow,
+)
+from pgode.reproduce.plan.cost import EpochCost, read_cost
+from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.plan.results import Result
+from pgode.reproduce.plan.selection import (
+    Combination,
+    Selection,
+    combinations,
+    full_results,
+    learning_rate,
+    trained_horizon,
+)
+from pgode.reproduce.tables.catalogue import Experiment
+from pgode.reproduce.tables.published import ROWS, published_tables
 
 
-def content(experiment: Experiment, choice: Choice, root: Path) -> dict[str, Any]:
-    """Everything that is known of an experiment, as plain JSON; missing numbers are null."""
-    head = {
-        "name": experiment.name,
-        "title": experiment.title,
-        "kind": experiment.kind,
-        "budget": choice.budget,
-        "per_length": choice.per_length,
-        "axis": None if experiment.axis is None else experiment.axis[0],
-    }
+def collect(experiment: Experiment, selection: Selection, root: Path) -> Content:
+    """Everything that is known of an experiment."""
     if experiment.kind == "cost":
-        return {**head, "rows": _cost_rows(experiment, choice, root)}
-    rows = [_row(entry, experiment, choice, root) for entry in entries(experiment)]
+        return collect_cost(experiment, selection.budget, root)
+    return collect_errors(experiment, selection, root)
+
+
+def collect_errors(experiment: Experiment, selection: Selection, root: Path) -> TableContent:
+    """The rows of a table or figure of errors, with naive models and the noise floor below.
+
+    A figure has only its models.
+    """
+    results = {
+        combination: full_results(combination, experiment, selection, root)
+        for combination in combinations(experiment)
+    }
+    rows = [
+        _row(combination, finished, experiment, selection, root)
+        for combination, finished in results.items()
+    ]
     if experiment.axis is None:
         for dataset in experiment.datasets:
-            scored = _scored(dataset, experiment, choice, root)
-            rows += _naive_rows(dataset, scored, experiment)
-            floor = floor_row(dataset, scored, cells(experiment))
-            if floor is not None:
-                rows.append(floor)
-    regime = regime_of(experiment.datasets[0])
-    return {
-        **head,
-        "trained_horizon": regime.horizon,
-        "digits": regime.digits,
-        "cells": [list(cell) for cell in cells(experiment)],
-        "rows": rows,
-    }
+            evaluations = [
+                evaluation
+                for combination, finished in results.items()
+                if combination.dataset == dataset
+                for evaluation in _evaluations(_all(finished))
+            ]
+            rows += naive_rows(dataset, evaluations, columns(experiment))
+            rows += floor_rows(dataset, evaluations, columns(experiment))
+    first = DATASETS[experiment.datasets[0]]
+    return TableContent(
+        name=experiment.name,
+        title=experiment.title,
+        kind=experiment.kind,
+        budget=selection.budget,
+        per_length=selection.per_length,
+        trained_horizon=first.horizon,
+        digits=first.digits,
+        columns=tuple(columns(experiment)),
+        rows=tuple(rows),
+        axis=None if experiment.axis is None else experiment.axis.label,
+        timed=experiment.axis is not None and experiment.axis.timed,
+    )
 
 
-def cells(experiment: Experiment) -> list[Cell]:
+def columns(experiment: Experiment) -> list[Column]:
     """The columns of a table of errors."""
     return [
         (split, horizon, variable)
@@ -56,130 +86,98 @@ def cells(experiment: Experiment) -> list[Cell]:
     ]
 
 
-def _row(entry: Entry, experiment: Experiment, choice: Choice, root: Path) -> dict[str, Any]:
-    groups = trials(entry, experiment, choice, root) or {}
-    results = {
-        length: [found for trial in group if (found := read_result(trial, root)) is not None]
-        for length, group in groups.items()
-    }
-    model, variant = ROWS.get(entry.row.published, ("", ""))
-    table = published_tables().get(experiment.published or experiment.name)
-    used = [result for group in results.values() for result in group]
-    return {
-        "dataset": entry.dataset,
-        "label": entry.row.label,
-        "model": entry.row.model,
-        "preset": entry.row.preset,
-        "settings": [list(pair) for pair in entry.row.settings],
-        "place": entry.place,
-        "learning_rate": chosen_rate(entry, choice, root),
-        "seeds": [result["trial"]["seed"] for result in used],
-        "seconds_per_epoch": mean(r["seconds_per_epoch"] for r in used) if used else None,
-        "parameters": used[0]["parameters"] if used else None,
-        "data_hash": used[0]["data_hash"] if used else None,
-        "cells": [
-            _cell(
-                cell,
-                results.get(trained_for(entry.dataset, cell[1], choice), []),
-                *(entry, model, variant, table),
-            )
-            for cell in cells(experiment)
-        ],
-    }
+def _row(
+    combination: Combination,
+    results: dict[int, list[Result]],
+    experiment: Experiment,
+    selection: Selection,
+    root: Path,
+) -> TableRow:
+    row, used = combination.row, _all(results)
+
+    def cell(column: Column) -> TableCell:
+        length = trained_horizon(combination.dataset, column[1], selection)
+        published = _published(experiment, combination, column)
+        return _cell(combination, column, _evaluations(results.get(length, [])), published)
+
+    return TableRow(
+        dataset=combination.dataset,
+        label=row.label,
+        model=row.model,
+        cells=tuple(cell(column) for column in columns(experiment)),
+        preset=row.preset,
+        settings=row.settings,
+        axis_value=combination.axis_value,
+        learning_rate=learning_rate(combination, selection, root),
+        seeds=tuple(result.trial.seed for result in used),
+        seconds_per_epoch=mean(result.seconds_per_epoch for result in used) if used else None,
+        parameters=used[0].parameters if used else None,
+        data_hash=used[0].data_hash if used else None,
+    )
 
 
 def _cell(
-    cell: Cell,
-    results: Sequence[dict[str, Any]],
-    entry: Entry,
-    model: str,
-    variant: str,
-    table: PublishedTable | None,
-) -> dict[str, Any]:
-    split, horizon, variable = cell
-    values = [result["mse"][split][str(horizon)][variable] for result in results]
-    found = {
-        "ours": mean(values) if values else None,
-        "spread": stdev(values) if len(values) > 1 else None,
-        "published": _published(table, entry.dataset, model, variant, cell),
-    }
-    if entry.row.model == "pgode" and any("noise_floor" in result for result in results):
-        found["gained"] = gained(results, cell)
-    return found
+    combination: Combination,
+    column: Column,
+    evaluations: Sequence[Evaluation],
+    published: float | None,
+) -> TableCell:
+    errors = [evaluation.mse.at(*column) for evaluation in evaluations]
+    known = [error for error in errors if error is not None]
+    return TableCell(
+        ours=mean(known) if known else None,
+        spread=stdev(known) if len(known) > 1 else None,
+        published=published,
+        share=share(evaluations, column) if combination.row.model == "pgode" else None,
+    )
 
 
-def _published(
-    table: PublishedTable | None, dataset: str, model: str, variant: str, cell: Cell
-) -> float | None:
+def _published(experiment: Experiment, combination: Combination, column: Column) -> float | None:
     """The paper's number in plain units; None where it prints none."""
+    table = published_tables().get(experiment.published)
     if table is None:
         return None
-    wanted = (dataset, model, variant, *cell)
-    found = next((each for each in table.cells if each.key == wanted), None)
-    return None if found is None else found.value * found.scale
+    model, variant = ROWS.get(combination.row.published, ("", ""))
+    cell = table.cell(combination.dataset, model, variant, *column)
+    return None if cell is None else cell.value * cell.scale
 
 
-def _scored(
-    dataset: str, experiment: Experiment, choice: Choice, root: Path
-) -> list[dict[str, Any]]:
-    """The finished trials of a data set."""
-    groups = [
-        trials(entry, experiment, choice, root) or {}
-        for entry in entries(experiment)
-        if entry.dataset == dataset
-    ]
-    return [
-        found
-        for lengths in groups
-        for group in lengths.values()
-        for trial in group
-        if (found := read_result(trial, root)) is not None
-    ]
+def _all(results: dict[int, list[Result]]) -> list[Result]:
+    return [result for group in results.values() for result in group]
 
 
-def _naive_rows(
-    dataset: str, scored: Sequence[dict[str, Any]], experiment: Experiment
-) -> list[dict[str, Any]]:
-    """Those that learn nothing; every scored trial of the data set holds their errors."""
+def _evaluations(results: Sequence[Result]) -> list[Evaluation]:
+    return [result.evaluation for result in results if result.evaluation is not None]
+
+
+def collect_cost(experiment: Experiment, budget: str, root: Path) -> CostContent:
+    """The rows of the table of training cost."""
     rows = []
-    there = {name for result in scored for name in result["naive"]}
-    for name, label in NAIVE.items():
-        if name not in there and name not in USUAL:
-            continue
-        values: list[dict[str, Any]] = []
-        for split, horizon, variable in cells(experiment):
-            found = (
-                r["naive"].get(name, {}).get(split, {}).get(str(horizon), {}).get(variable)
-                for r in scored
-            )
-            ours = next((value for value in found if value is not None), None)
-            values.append({"ours": ours, "spread": None, "published": None})
-        rows.append({"dataset": dataset, "label": label, "model": name, "cells": values})
-    return rows
-
-
-def _cost_rows(experiment: Experiment, choice: Choice, root: Path) -> list[dict[str, Any]]:
-    rows = []
-    table = published_tables()[experiment.name]
+    table = published_tables()[experiment.published]
     for dataset in experiment.datasets:
-        path = cost_file(dataset, choice.budget, root)
-        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": {}}
-        reference = found["rows"].get("LSTM", {}).get("seconds")
-        printed = table.value(dataset, "lstm", "", None, None, "seconds")
+        measured = read_cost(dataset, budget, root)
+        costs: dict[str, EpochCost] = {} if measured is None else measured.rows
+        ours_lstm = costs["LSTM"].seconds if "LSTM" in costs else None
+        paper_lstm = table.value(dataset, "lstm", "", None, None, "seconds")
         for row in experiment.rows:
-            seconds = found["rows"].get(row.label, {}).get("seconds")
+            cost = costs.get(row.label)
+            seconds = None if cost is None else cost.seconds
             model, variant = ROWS[row.published]
-            theirs = table.value(dataset, model, variant, None, None, "seconds")
+            printed = table.value(dataset, model, variant, None, None, "seconds")
             rows.append(
-                {
-                    "dataset": dataset,
-                    "label": row.label,
-                    "model": row.model,
-                    "seconds": seconds,
-                    "parameters": found["rows"].get(row.label, {}).get("parameters"),
-                    "ratio": seconds / reference if seconds and reference else None,
-                    "published_seconds": theirs,
-                    "published_ratio": theirs / printed if theirs and printed else None,
-                }
+                CostRow(
+                    dataset=dataset,
+                    label=row.label,
+                    model=row.model,
+                    seconds=seconds,
+                    parameters=None if cost is None else cost.parameters,
+                    ratio=_ratio(seconds, ours_lstm),
+                    published_seconds=printed,
+                    published_ratio=_ratio(printed, paper_lstm),
+                )
             )
-    return rows
+    return CostContent(experiment.name, experiment.title, experiment.kind, budget, tuple(rows))
+
+
+def _ratio(value: float | None, reference: float | None) -> float | None:
+    return value / reference if value and reference else None

@@ -1,10 +1,10 @@
-"""What an epoch costs: all models in one process, step by step in turn (the paper's Table 15)."""
+"""The cost of an epoch of every row, measured in one process (the paper's Table 15)."""
 
+import json
 import math
-import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -13,67 +13,85 @@ import torch
 from pgode import __version__
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
-from pgode.data import files
 from pgode.models import Forecaster, build_model, model_config
-from pgode.reproduce.plan.budgets import BUDGETS
-from pgode.reproduce.plan.datasets import data_file
+from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.trials import Trial
 from pgode.reproduce.tables.catalogue import Experiment, Row
 from pgode.runtime.files import write_json
+from pgode.training.step_cost import measure_steps
 
 ROUNDS = 5
 
 
+@dataclass(frozen=True)
+class EpochCost:
+    """Seconds of an epoch of one model, and the model's size."""
+
+    seconds: float
+    parameters: int
+
+
+@dataclass(frozen=True)
+class CostMeasurement:
+    """The epochs of all rows on one data set."""
+
+    dataset: str
+    threads: int
+    pgode: str
+    """The version that measured it."""
+    steps_per_epoch: int
+    rows: dict[str, EpochCost]
+    """By the row's label."""
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> "CostMeasurement":
+        """Read back what `asdict` made."""
+        rows = {label: EpochCost(**cost) for label, cost in content["rows"].items()}
+        return cls(**{**content, "rows": rows})
+
+
 def cost_file(dataset: str, budget: str, root: Path) -> Path:
-    """Where the measurement of a data set is kept."""
+    """Where the measurement on a data set is stored."""
     return root / "results" / f"cost-{dataset}-{budget}.json"
 
 
+def read_cost(dataset: str, budget: str, root: Path) -> CostMeasurement | None:
+    """The measurement on a data set; None if it has not been made."""
+    path = cost_file(dataset, budget, root)
+    if not path.exists():
+        return None
+    return CostMeasurement.from_json(json.loads(path.read_text(encoding="utf-8")))
+
+
 def measure_cost(
-    experiment: Experiment, dataset: str, budget: str, root: Path, say: Callable[[str], None]
-) -> dict[str, Any]:
-    """Time the training steps of every row on a data set, and write them down.
+    experiment: Experiment,
+    dataset: str,
+    budget: str,
+    root: Path,
+    on_progress: Callable[[str], None],
+) -> CostMeasurement:
+    """Time the training steps of every row on a data set, and store them.
 
-    A machine's load changes from minute to minute, so the models take turns and the median of
-    each one's steps counts. Horizon 36, batch 16, as the trials are trained.
+    The median of each row's steps counts. Batch and horizon are those of the trials.
     """
-    data = files.read(data_file(dataset, budget, root)).split_of("train")
+    about = DATASETS[dataset]
+    data = about.read(budget, root).split_of("train")
     normaliser = Normaliser.fit(data)
-    models = {row.label: _fresh(row, dataset, budget, normaliser) for row in experiment.rows}
-    size, steps = 16, math.ceil(BUDGETS[budget].train / 16)
-    windows = Windows(data, normaliser, 12, 36)
-    chosen = np.arange(min(size, len(windows)))
-    batch = windows.batch(chosen, np.zeros_like(chosen))
-    taken: dict[str, list[float]] = {label: [] for label in models}
-    for turn in range(ROUNDS + 1):  # The first turn compiles kernels and does not count.
-        for label, (model, optimiser) in models.items():
-            say(f"{dataset}, turn {turn} of {ROUNDS}: {label}")
-            began = time.perf_counter()
-            optimiser.zero_grad(set_to_none=True)
-            torch.autograd.backward(model.loss(batch).total)
-            optimiser.step()
-            taken[label] += [time.perf_counter() - began] if turn else []
-    result = {
-        "dataset": dataset,
-        "threads": torch.get_num_threads(),
-        "pgode": __version__,
-        "steps_per_epoch": steps,
-        "rows": {
-            label: {
-                "seconds": steps * median(seconds),
-                "parameters": sum(p.numel() for p in models[label][0].parameters()),
-            }
-            for label, seconds in taken.items()
-        },
-    }
-    write_json(cost_file(dataset, budget, root), result)
-    return result
+    models = {row.label: _model(row, dataset, budget, normaliser) for row in experiment.rows}
+    windows = Windows(data, normaliser, about.condition, about.horizon)
+    first = np.arange(min(about.batch, len(windows)))
+    batch = windows.batch(first, np.zeros_like(first))
+    costs = measure_steps(
+        models, batch, ROUNDS, lambda text: on_progress(f"timing {dataset}, {text}")
+    )
+    steps = math.ceil(about.sizes[budget].train / about.batch)
+    rows = {label: EpochCost(steps * cost.median, cost.parameters) for label, cost in costs.items()}
+    measured = CostMeasurement(dataset, torch.get_num_threads(), __version__, steps, rows)
+    write_json(cost_file(dataset, budget, root), asdict(measured))
+    return measured
 
 
-def _fresh(
-    row: Row, dataset: str, budget: str, normaliser: Normaliser
-) -> tuple[Forecaster, torch.optim.Optimizer]:
+def _model(row: Row, dataset: str, budget: str, normaliser: Normaliser) -> Forecaster:
     config = Trial(dataset, budget, row.model, row.preset, row.settings).config(None)
     torch.manual_seed(0)
-    model = build_model(config.name, model_config(config.name, config.model), normaliser)
-    return model, torch.optim.AdamW(model.parameters(), 1e-4)
+    return build_model(config.name, model_config(config.name, config.model), normaliser)

@@ -1,33 +1,28 @@
-"""`python -m pgode.reproduce.runner.worker ROOT TRIAL THREADS`: one trial in a process of its own.
+"""`python -m pgode.reproduce.runner.worker ROOT TRIAL THREADS`: one trial in its own process.
 
-SIGTERM and SIGINT save the training first; so does the end of the grid that
-started it, however that came about.
+TRIAL is JSON. SIGTERM and SIGINT save the training first; so does the end of the grid that started
+it, for whatever reason.
 """
 
 import json
 import sys
 from pathlib import Path
 
-from pgode.runtime.errors import PgodeError
-from pgode.runtime.processes import STOPPED, follow_parent
+from pgode.runtime.processes import worker_exit_code
 
 
-def main(words: list[str]) -> int:
-    """Run the trial that a JSON file describes."""
-    root, description, threads = Path(words[0]), Path(words[1]), int(words[2])
-    follow_parent()
+def finish(root: Path, description: str, threads: int) -> bool:
+    """Run the trial; False if it was stopped before the end."""
     import torch
 
-    from pgode.reproduce.plan.trials import Trial, run_trial
+    from pgode.reproduce.plan.trials import Trial
+    from pgode.reproduce.runner.training import run_trial
 
     torch.set_num_threads(threads)
-    trial = Trial.from_json(json.loads(description.read_text(encoding="utf-8")))
-    try:
-        return STOPPED if run_trial(trial, root, threads) is None else 0
-    except PgodeError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
+    return run_trial(Trial.from_json(json.loads(description)), root, threads) is not None
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(
+        worker_exit_code(lambda: finish(Path(sys.argv[1]), sys.argv[2], threads=int(sys.argv[3])))
+    )

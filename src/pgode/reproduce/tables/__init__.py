@@ -1,1 +1,1 @@
-"""Which tables and figures there are, and the numbers that the paper prints in them."""
+"""The tables and figures that can be reproduced, and the numbers that the paper prints."""

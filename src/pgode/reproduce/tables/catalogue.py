@@ -1,24 +1,19 @@
 """Every table and figure of the paper that particles and proteins can fill, as data."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.tables.published import ROWS
 
 Kind = Literal["errors", "cost", "curves", "pictures"]
-NAIVE = {
-    "last-value": "last value",
-    "constant-velocity": "constant velocity",
-    "mean-value": "mean of the condition",
-}
-FLOOR = {"noise-floor": "noise floor"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table: a model as a preset and settings make it.
+    """One line of a table: a model with a preset and settings.
 
-    `published` is the row of the paper it stands beside.
+    `published` is the row of the paper it is compared with.
     """
 
     label: str
@@ -31,12 +26,24 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Axis:
+    """What a figure varies: a setting, or the condition length where `setting` is None."""
+
+    label: str
+    values: tuple[int, ...]
+    usual: int
+    """The value that the tables have; its trials are theirs."""
+    setting: str | None = None
+    timed: bool = False
+    """Whether the figure also shows seconds per epoch."""
+
+
+@dataclass(frozen=True)
 class Experiment:
     """A table or figure by name.
 
-    `axis` is what a figure varies: ("condition", (3, 6, ...)) or ("model.prototypes", ...).
-    `published` is the paper's table with the numbers beside ours; the one of its own name, if any,
-    where it is empty.
+    Horizons, splits and variables that are not given are those of its data sets; `published`, the
+    paper's table with the numbers to compare with, is the one of the same name, if any.
     """
 
     name: str
@@ -44,35 +51,27 @@ class Experiment:
     title: str
     datasets: tuple[str, ...]
     rows: tuple[Row, ...]
-    horizons: tuple[int, ...] = (12, 24, 36)
-    splits: tuple[str, ...] = ("test", "ood")
-    variables: tuple[str, ...] = ("q", "v")
-    axis: tuple[str, tuple[int, ...]] | None = field(default=None)
+    horizons: tuple[int, ...] = ()
+    splits: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    axis: Axis | None = None
     published: str = ""
+
+    def __post_init__(self) -> None:
+        first = DATASETS[self.datasets[0]]
+        object.__setattr__(self, "horizons", self.horizons or first.horizons)
+        object.__setattr__(self, "splits", self.splits or first.splits)
+        object.__setattr__(self, "variables", self.variables or first.variables)
+        object.__setattr__(self, "published", self.published or self.name)
 
 
 def _model(printed: str) -> Row:
     return Row(printed, ROWS[printed][0], published=printed)
 
 
-def _variant(printed: str, **settings: Any) -> Row:
-    """A variant of the model as the paper has it, since its published numbers stand beside it."""
-    changed = tuple((f"model.{key}", value) for key, value in settings.items())
-    return Row(printed, "pgode", "paper", changed, printed, variant=True)
-
-
-def _molecular(
-    name: str,
-    kind: Kind,
-    title: str,
-    datasets: tuple[str, ...],
-    rows: tuple[Row, ...],
-    horizons: tuple[int, ...] = (12, 24),
-    variables: tuple[str, ...] = ("qx", "qy", "qz"),
-    **others: Any,
-) -> Experiment:
-    """An experiment with the horizons and coordinates of the paper's molecular tables."""
-    return Experiment(name, kind, title, datasets, rows, horizons, variables=variables, **others)
+def _variant(printed: str, setting: str, value: Any) -> Row:
+    """A variant of the model as the paper has it, since it is compared with published numbers."""
+    return Row(printed, "pgode", "paper", ((f"model.{setting}", value),), printed, variant=True)
 
 
 PGODE = Row("PGODE, `default` preset", "pgode", published="PGODE")
@@ -87,40 +86,42 @@ EQUIVARIANT = tuple(_model(name) for name in ("EGNN", "EqMotion"))
 HOPE, SOCIAL = _model("HOPE"), _model("SocialODE")
 COORDINATES = ("qx", "qy", "vx", "vy")
 ABLATION = (
-    _variant("PGODE w/o O", gate="system"),
-    _variant("PGODE w/o ε", gate="object"),
-    _variant("PGODE w/o F", prototypes=1),
-    _variant("PGODE w/o D", disentangle=0.0),
+    _variant("PGODE w/o O", "gate.contexts", "system"),
+    _variant("PGODE w/o ε", "gate.contexts", "object"),
+    _variant("PGODE w/o F", "dynamics.prototypes", 1),
+    _variant("PGODE w/o D", "objective.context_info_weight", 0.0),
     PGODE_PAPER,
 )
 FURTHER_ABLATION = (
-    _variant("PGODE w. Single", dynamics="single"),
-    _variant("PGODE w. MLP", dynamics="mlp"),
+    _variant("PGODE w. Single", "dynamics.kind", "single"),
+    _variant("PGODE w. MLP", "dynamics.kind", "mlp"),
     PGODE_PAPER,
 )
 BACKBONES = (
-    _variant("PGODE w. GIN", backbone="gin"),
-    _variant("PGODE w. GraphSAGE", backbone="sage"),
-    _variant("PGODE w. GCN", backbone="gcn"),
+    _variant("PGODE w. GIN", "dynamics.backbone", "gin"),
+    _variant("PGODE w. GraphSAGE", "dynamics.backbone", "sage"),
+    _variant("PGODE w. GCN", "dynamics.backbone", "gcn"),
     PGODE_PAPER,
 )
-CONDITIONS = ("condition", (3, 6, 9, 12, 15))
-PROTOTYPES = ("model.prototypes", (2, 3, 4, 5, 6))
+CONDITIONS = Axis("condition", (3, 6, 9, 12, 15), usual=12)
+PROTOTYPES = Axis(
+    "prototypes", (2, 3, 4, 5, 6), usual=5, setting="model.dynamics.prototypes", timed=True
+)
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.name: each
     for each in (
         Experiment("table1", "errors", "Main comparison", PARTICLES, (*RIVALS, *BOTH)),
-        _molecular(
+        Experiment(
             *("table2", "errors", "Main comparison of proteins", ("5awl", "2n5c")),
             (*RIVALS, *BOTH),
         ),
-        _molecular(
+        Experiment(
             *("table2-raw", "errors", "Main comparison of proteins, not superposed"),
             *(("5awl-raw", "2n5c-raw"), (*RIVALS, *BOTH)),
         ),
         Experiment("table3", "errors", "Ablation", PARTICLES, ABLATION, horizons=(24,)),
-        _molecular(
+        Experiment(
             *("table3-5awl", "errors", "Ablation on 5AWL", ("5awl",), ABLATION),
             horizons=(24,),
             published="table3",
@@ -145,7 +146,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             *("table9", "errors", "Three times as many objects", ("springs-30",)),
             (SOCIAL, HOPE, *BOTH),
         ),
-        _molecular(
+        Experiment(
             *("table11", "errors", "Ablation on 2N5C", ("2n5c",), ABLATION),
             horizons=(24,),
         ),
@@ -153,7 +154,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             *("table12", "errors", "Further ablation", ("springs",), FURTHER_ABLATION),
             horizons=(24,),
         ),
-        _molecular(
+        Experiment(
             *("table12-5awl", "errors", "Further ablation on 5AWL", ("5awl",)),
             FURTHER_ABLATION,
             horizons=(24,),
@@ -161,9 +162,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             *("table13", "errors", "PGODE-S, the sparse variant", ("springs",)),
-            (SOCIAL, HOPE, PGODE_PAPER, _variant("PGODE-S", top=2)),
+            (SOCIAL, HOPE, PGODE_PAPER, _variant("PGODE-S", "dynamics.top_k", 2)),
         ),
-        _molecular("table14", "errors", "Prototypes of three GNNs", ("5awl",), BACKBONES),
+        Experiment("table14", "errors", "Prototypes of three GNNs", ("5awl",), BACKBONES),
         Experiment(
             *("table15", "cost", "Training cost", PARTICLES),
             (*RIVALS[:6], FURTHER[2], HOPE, *FURTHER[:2], *EQUIVARIANT, *BOTH),
@@ -178,7 +179,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             horizons=(12, 24),
             axis=CONDITIONS,
         ),
-        _molecular(
+        Experiment(
             *("figure4-condition-5awl", "curves", "Error against the condition length, 5AWL"),
             *(("5awl",), (HOPE, PGODE_PAPER)),
             variables=("q",),
@@ -187,10 +188,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             *("figure4-prototypes", "curves", "Error and time against prototypes", PARTICLES),
             (PGODE_PAPER,),
-            horizons=(12, 24, 36),
             axis=PROTOTYPES,
         ),
-        _molecular(
+        Experiment(
             *("figure4-prototypes-5awl", "curves", "Error and time against prototypes, 5AWL"),
             *(("5awl",), (PGODE_PAPER,)),
             variables=("q",),
@@ -199,4 +199,4 @@ EXPERIMENTS: dict[str, Experiment] = {
     )
 }
 """Figure 5 of the paper shows the other split of figure 4's runs, and figure 6 more systems of
-figure 2's: both come with those."""
+figure 2's: both are drawn with those."""

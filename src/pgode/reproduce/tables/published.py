@@ -1,8 +1,8 @@
 """The numbers that the paper printed, table by table.
 
-One file per table in `data/`, laid out so that it can be held against the page line by line: what
-all cells have in common, what the columns are, what the leading words of a row are, then the rows.
-Here each number becomes a `Cell` that says by itself what it is. Table 4 of the paper holds no
+One file per table in `data/`, laid out so that it can be checked against the page line by line:
+what all cells share, the columns, the labels of a row, then the rows. Here each number becomes a
+`Cell` that carries its full description. Table 4 of the paper holds no
 results but the ranges of the systems' parameters; those are in `pgode.data.simulate.parameters`.
 """
 
@@ -47,16 +47,16 @@ class Cell:
 
     dataset: str
     row: str
-    """As printed, without the words "(Ours)"."""
+    """As printed, without "(Ours)"."""
     model: str
     variant: str
-    """Empty for a model as it is."""
+    """Empty for the model itself."""
     split: str | None
     """The part of the data: "test" (in distribution) or "ood"; None for training cost."""
     horizon: int | None
     """Forecast frames, which are days for COVID-19; None for training cost."""
     variable: str
-    """Whose squared error it is (q, v, qx, ...); or "mae", "rmse" or "seconds"."""
+    """The variable of a squared error (q, v, qx, ...); or "mae", "rmse" or "seconds"."""
     value: float
     printed: str
     """The value with the digits of the page: "0.920"."""
@@ -64,7 +64,7 @@ class Cell:
 
     @property
     def key(self) -> tuple[str, str, str, str | None, int | None, str]:
-        """What `PublishedTable.value` asks for, in its order."""
+        """The arguments of `PublishedTable.value`, in order."""
         return self.dataset, self.model, self.variant, self.split, self.horizon, self.variable
 
 
@@ -86,42 +86,46 @@ class PublishedTable:
         horizon: int | None,
         variable: str,
     ) -> float | None:
-        """The number as printed (its cell knows the scale), or None where the paper has none."""
-        wanted = (dataset, model, variant, split, horizon, variable)
-        return next((cell.value for cell in self.cells if cell.key == wanted), None)
+        """The number as printed, without its scale; None where the paper has none."""
+        cell = self.cell(dataset, model, variant, split, horizon, variable)
+        return None if cell is None else cell.value
+
+    def cell(self, *key: str | int | None) -> Cell | None:
+        """The cell of this key; None where the paper has none."""
+        return next((cell for cell in self.cells if cell.key == key), None)
 
 
 @cache
 def published_tables() -> dict[str, PublishedTable]:
     """All tables with results, by their names ("table1", "table2", ...), in the paper's order."""
-    found = [
+    tables = [
         _table(file.name.removesuffix(".json"), file.read_text(encoding="utf-8"))
         for file in (files("pgode.reproduce.tables") / "data").iterdir()
         if file.name.endswith(".json")
     ]
-    return {table.name: table for table in sorted(found, key=lambda table: table.number)}
+    return {table.name: table for table in sorted(tables, key=lambda table: table.number)}
 
 
 def _table(name: str, text: str) -> PublishedTable:
-    """Give each number of a file the words of its table, its row and its column."""
-    content: dict[str, Any] = json.loads(text, parse_float=Decimal)  # keeps the zeros at the end
+    """Describe each number of a file by the labels of its table, its row and its column."""
+    content: dict[str, Any] = json.loads(text, parse_float=Decimal)  # keeps trailing zeros
     labels, columns = content["labels"], content["columns"]
     heads = [dict(zip(columns, head, strict=True)) for head in zip(*columns.values(), strict=True)]
     cells = []
     for line in content["rows"]:
-        words = content["all"] | dict(zip(labels, line[: len(labels)], strict=True))
+        shared = content["all"] | dict(zip(labels, line[: len(labels)], strict=True))
         for head, number in zip(heads, line[len(labels) :], strict=True):
-            cells.append(_cell(number, words | head, content["scale"]))
+            cells.append(_cell(number, shared | head, content["scale"]))
     return PublishedTable(name, content["number"], content["title"], tuple(cells))
 
 
-def _cell(number: Decimal, words: dict[str, Any], scale: dict[str, Decimal | int]) -> Cell:
-    model, variant = ROWS[words["row"]]
+def _cell(number: Decimal, described: dict[str, Any], scale: dict[str, Decimal | int]) -> Cell:
+    model, variant = ROWS[described["row"]]
     return Cell(
-        **words,
+        **described,
         model=model,
         variant=variant,
         value=float(number),
         printed=str(number),
-        scale=float(scale[words["dataset"]]),
+        scale=float(scale[described["dataset"]]),
     )

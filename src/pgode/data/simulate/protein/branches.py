@@ -1,38 +1,66 @@
-"""Running the branches of a simulation: in processes on this machine, or on a Ray cluster."""
+"""Running the branches of a simulation, as tasks in processes on this machine or on Ray."""
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+from pgode.data.simulate.protein.forces import Solvated
 from pgode.data.simulate.protein.sampler import Sample, Sampler, State
 from pgode.data.simulate.protein.samples import Samples
-from pgode.data.simulate.protein.settings import Branch
-from pgode.runtime.errors import InputError, PgodeError
-from pgode.runtime.processes import PAUSE, Task, run_tasks
-from pgode.runtime.signals import StopRequest, stop_on_signal
+from pgode.data.simulate.protein.settings import Branch, ProteinSettings
+from pgode.runtime.engines import ENGINES
+from pgode.runtime.signals import StopRequest
+from pgode.runtime.tasks import Task
 
-BEGIN = -1
-"""Stands for the number of a sample while a branch separates from the others."""
+Part = State | tuple[int, Sample]
+"""Where a branch begins, or a finished sample and its number."""
 
-Watch = Callable[[], None]
-Engine = Callable[[Path, Sequence[Branch], int, Watch], list[str]]
-"""Finish branches, so many at a time; returns what went wrong, KeyboardInterrupt if stopped."""
+
+@dataclass(frozen=True)
+class Remainder:
+    """What is left to simulate of a branch, and the states it continues from.
+
+    `start` is where the branch begins, None until it has separated from the others; `ends` are the
+    last states of its finished samples, by number.
+    """
+
+    branch: Branch
+    equilibrated: State
+    start: State | None
+    ends: dict[int, State]
+
+    @classmethod
+    def of(cls, samples: Samples, branch: Branch) -> "Remainder":
+        """Read it from the folder of the simulation."""
+        finished = (k for k in range(branch.first, branch.stop) if samples.has(branch.split, k))
+        ends = {k: samples.sample(branch.split, k).end for k in finished}
+        return cls(branch, samples.required_solvated()[1], samples.start_of(branch), ends)
+
+    def simulate(self, sampler: Sampler, settings: ProteinSettings) -> Iterator[Part]:
+        """Every missing part, one after another; each continues the one before."""
+        state = self.start
+        if state is None:
+            state = sampler.separated(self.equilibrated, settings.branch_stream(self.branch))
+            yield state
+        for index in range(self.branch.first, self.branch.stop):
+            if index in self.ends:
+                state = self.ends[index]
+                continue
+            sample = sampler.sample(state, self.branch.split, index)
+            yield index, sample
+            state = sample.end
 
 
 def finish_branch(samples: Samples, branch: Branch, sampler: Sampler, stop: StopRequest) -> bool:
-    """Make every missing sample of a branch, one after another; False if stopped before the end."""
-    state = _begun(samples, branch, sampler)
-    for index in range(branch.first, branch.stop):
-        if samples.has(branch.split, index):
-            state = samples.sample(branch.split, index).end
-            continue
-        if stop:
-            return False
-        sample = sampler.sample(state, branch.split, index)
-        samples.keep(branch.split, index, sample)
-        state = sample.end
-    return True
+    """Simulate and store all that is missing of a branch; False if stopped before the end."""
+    parts = Remainder.of(samples, branch).simulate(sampler, samples.settings)
+    while not stop:
+        part = next(parts, None)
+        if part is None:
+            return True
+        _store(samples, branch, part)
+    return branch not in missing(samples)
 
 
 def missing(samples: Samples) -> list[Branch]:
@@ -44,107 +72,56 @@ def missing(samples: Samples) -> list[Branch]:
     ]
 
 
-def run_local(folder: Path, branches: Sequence[Branch], jobs: int, watch: Watch) -> list[str]:
-    """Each branch in a process with one thread, `jobs` at a time."""
-    failures: list[str] = []
+def run_branches(samples: Samples, jobs: int, engine: str, watch: Callable[[], None]) -> list[str]:
+    """Finish all branches, `jobs` at a time with one thread each; returns the failures.
 
-    def finish(task: Task, reason: str | None) -> None:
-        if reason is not None:
-            failures.append(f"{task.words[-1]}: {reason}")
-
-    tasks = [
-        Task(
-            ("pgode.data.simulate.protein.worker", str(folder), branch.name),
-            folder / "logs" / f"{branch.name}.txt",
-        )
-        for branch in branches
-    ]
-    run_tasks(tasks, jobs, 1, lambda _: watch(), finish)
-    return failures
+    `watch` is called several times a second. KeyboardInterrupt if the process is asked to stop.
+    """
+    watcher = _Watcher(watch)
+    tasks = [_task(samples, branch) for branch in missing(samples)]
+    ENGINES[engine](tasks, jobs, 1, watcher)
+    return watcher.failures
 
 
-def run_ray(folder: Path, branches: Sequence[Branch], jobs: int, watch: Watch) -> list[str]:
-    """The same on Ray: an actor per branch, which sends each finished sample back."""
-    try:
-        import ray
-    except ImportError:
-        raise InputError(
-            "--engine ray needs Ray, which is not installed. Expected the extra of that name. "
-            'Install it with pip install "pgode[ray]", or leave --engine out.'
-        ) from None
-    if not ray.is_initialized():
-        own = None if os.environ.get("RAY_ADDRESS") else jobs
-        ray.init(
-            num_cpus=own, include_dashboard=False, log_to_driver=False, configure_logging=False
-        )
-    samples = Samples(folder)
-    solvated, equilibrated = samples.required_solvated()
-    actor_type: Any = ray.remote(num_cpus=1)(_OnRay)
-    waiting, pending, failures = list(branches), dict[Any, tuple[Any, Branch, int]](), list[str]()
+@dataclass
+class _Watcher:
+    watch: Callable[[], None]
+    failures: list[str] = field(default_factory=list)
 
-    def go_on(actor: Any, branch: Branch, index: int, state: State) -> None:
-        """Ask for the branch's next sample that is missing, if there is one."""
-        while index < branch.stop and samples.has(branch.split, index):
-            state = samples.sample(branch.split, index).end
-            index += 1
-        if index < branch.stop:
-            pending[actor.sample.remote(state, branch.split, index)] = (actor, branch, index)
+    def running(self, tasks: Sequence[Task]) -> None:
+        self.watch()
 
-    with stop_on_signal() as stop:
-        while (waiting or pending) and not stop:
-            while waiting and len(pending) < jobs:
-                branch = waiting.pop(0)
-                actor = actor_type.remote(solvated, samples.settings)
-                start = samples.start_of(branch)
-                if start is None:
-                    pending[actor.begin.remote(equilibrated, branch)] = (actor, branch, BEGIN)
-                else:
-                    go_on(actor, branch, branch.first, start)
-            watch()
-            done, _ = ray.wait(list(pending), timeout=PAUSE)
-            for reference in done:
-                actor, branch, index = pending.pop(reference)
-                try:
-                    made = ray.get(reference)
-                except (PgodeError, ray.exceptions.RayError) as error:
-                    failures.append(f"{branch.name}: {str(error).strip().splitlines()[-1]}")
-                    continue
-                if isinstance(made, State):
-                    samples.keep_start(branch, made)
-                    go_on(actor, branch, branch.first, made)
-                else:
-                    samples.keep(branch.split, index, made)
-                    go_on(actor, branch, index + 1, made.end)
-        for reference in pending:
-            ray.cancel(reference)
-        if stop:
-            raise KeyboardInterrupt
-    return failures
+    def finished(self, task: Task) -> None:
+        pass
+
+    def failed(self, task: Task, reason: str) -> None:
+        self.failures.append(f"{task.name}: {reason}")
 
 
-ENGINES: dict[str, Engine] = {"local": run_local, "ray": run_ray}
+def _task(samples: Samples, branch: Branch) -> Task:
+    def arguments() -> tuple[Solvated, ProteinSettings, Remainder]:
+        return samples.required_solvated()[0], samples.settings, Remainder.of(samples, branch)
+
+    folder: Path = samples.folder
+    return Task(
+        name=branch.name,
+        command=("pgode.data.simulate.protein.worker", str(folder), branch.name),
+        log=folder / "logs" / f"{branch.name}.txt",
+        work=_simulate,
+        arguments=arguments,
+        store=partial(_store, samples, branch),
+    )
 
 
-class _OnRay:
-    """A sampler in a Ray worker, which need not share our files."""
-
-    def __init__(self, solvated: Any, settings: Any) -> None:
-        self._settings = settings
-        self._sampler = Sampler(solvated, settings)
-
-    def begin(self, equilibrated: State, branch: Branch) -> State:
-        stream = self._settings.branch_stream(branch)
-        return self._sampler.separated(equilibrated, stream)
-
-    def sample(self, state: State, split: str, index: int) -> Sample:
-        return self._sampler.sample(state, split, index)
+def _simulate(
+    solvated: Solvated, settings: ProteinSettings, remainder: Remainder
+) -> Iterator[Part]:
+    """The work of a Ray worker, which need not share our files."""
+    yield from remainder.simulate(Sampler(solvated, settings), settings)
 
 
-def _begun(samples: Samples, branch: Branch, sampler: Sampler) -> State:
-    """Where the branch begins; made and kept if it is not there yet."""
-    state = samples.start_of(branch)
-    if state is None:
-        _, equilibrated = samples.required_solvated()
-        state = sampler.separated(equilibrated, samples.settings.branch_stream(branch))
-        samples.keep_start(branch, state)
-    return state
+def _store(samples: Samples, branch: Branch, part: Part) -> None:
+    if isinstance(part, State):
+        samples.keep_start(branch, part)
+    else:
+        samples.keep(branch.split, *part)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from pgode.data.molecules import Molecule, Preparation, prepare
-from pgode.data.simulate.protein.branches import ENGINES, Engine, missing
+from pgode.data.simulate.protein.branches import run_branches
 from pgode.data.simulate.protein.forces import solvate
 from pgode.data.simulate.protein.sampler import Sampler
 from pgode.data.simulate.protein.samples import Samples
@@ -14,6 +14,7 @@ from pgode.data.simulate.protein.settings import UNITS, VERSION, ProteinSettings
 from pgode.data.simulate.protein.structure import Source, openmm_errors, openmm_part
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import one_of
+from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.locks import only_one
 
@@ -48,20 +49,20 @@ def simulate_samples(
     begins where the one before it ended. If the process is asked to stop, running samples are
     finished and saved before KeyboardInterrupt is raised.
     """
-    run = ENGINES[one_of("engine", engine, ENGINES)]
+    one_of("engine", engine, ENGINES)
     openmm_part("openmm", "System")
     samples = Samples(folder)
     with only_one(folder / "simulating", f"another command is simulating in {folder}"):
         samples.claim(settings, source)
-        return _simulate(source, settings, samples, run, jobs, display)
+        return _simulate(source, settings, samples, jobs, engine, display)
 
 
 def _simulate(
     source: Source,
     settings: ProteinSettings,
     samples: Samples,
-    run: Engine,
     jobs: int,
+    engine: str,
     display: Display | None,
 ) -> Samples:
     if samples.solvated() is None:
@@ -74,7 +75,7 @@ def _simulate(
             display.sampling(samples.finished(), total)
 
     watch()
-    failures = run(folder, missing(samples), jobs, watch)
+    failures = run_branches(samples, jobs, engine, watch)
     if failures:
         raise InputError(
             f"{len(failures)} of {len(settings.branches())} branches of the simulation failed; "

@@ -1,54 +1,60 @@
 """Which trials an experiment needs, and what makes two of them the same."""
 
-from dataclasses import asdict, replace
+import json
+from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
 
 from pgode.models import MODELS, model_config
-from pgode.models.registry import ABOUT
 from pgode.reproduce.plan.budgets import BUDGETS, RATES
-from pgode.reproduce.plan.choice import (
-    Choice,
-    Entry,
-    chosen_rate,
-    entries,
+from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.plan.results import Result, write_result
+from pgode.reproduce.plan.selection import (
+    Combination,
+    Selection,
+    combinations,
     find_experiment,
-    narrowed,
-    trials,
-    tuning,
+    full_trials,
+    learning_rate,
+    select,
+    tuning_trials,
 )
-from pgode.reproduce.plan.trials import Trial, result_file
+from pgode.reproduce.plan.trials import Trial
 from pgode.reproduce.tables.catalogue import EXPERIMENTS
 from pgode.reproduce.tables.published import published_tables
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import write_json
 
 TABLE1 = EXPERIMENTS["table1"]
-SMOKE = Choice("smoke")
+SMOKE = Selection("smoke")
 
 
-def tune(entry: Entry, root: Path, errors: tuple[float | None, ...]) -> None:
-    for trial, error in zip(tuning(entry, SMOKE), errors, strict=True):
-        write_json(result_file(trial, root), {"trial": asdict(trial), "validation": error})
+def tune(combination: Combination, root: Path, errors: tuple[float | None, ...]) -> None:
+    for trial, error in zip(tuning_trials(combination, SMOKE), errors, strict=True):
+        write_result(Result(trial, error, 1, 1.0, None, 1, 1, "", ""), root)
 
 
-def first(experiment, label: str) -> Entry:
-    return next(entry for entry in entries(experiment) if entry.row.label == label)
+def first(experiment, label: str) -> Combination:
+    return next(
+        combination for combination in combinations(experiment) if combination.row.label == label
+    )
 
 
 def test_every_model_of_every_row_is_registered_and_described():
     used = {row.model for experiment in EXPERIMENTS.values() for row in experiment.rows}
     assert used <= set(MODELS)
-    assert set(ABOUT) == set(MODELS)
+    assert all(entry.description for entry in MODELS.values())
 
 
 def test_the_settings_of_every_row_are_those_of_its_model():
     for experiment in EXPERIMENTS.values():
         for row in experiment.rows:
             config = Trial("5awl", "quick", row.model, row.preset, row.settings).config(1)
-            made = model_config(config.name, config.model).model_dump()
-            assert {f"model.{key}": value for key, value in made.items()}.items() >= {*row.settings}
+            made = {"model": model_config(config.name, config.model).model_dump()}
+            for name, value in row.settings:
+                assert reduce(getitem, name.split("."), made) == value
 
 
 def test_every_learned_model_is_in_the_table_of_training_cost():
@@ -103,12 +109,12 @@ def test_trials_that_differ_in_anything_have_different_files():
         (Trial("springs", "quick", "lstm"), "springs-lstm-656cf001"),
         (
             Trial(
-                *("charged", "paper", "pgode", "paper", (("model.gate", "system"),)),
+                *("charged", "paper", "pgode", "paper", (("model.gate.contexts", "system"),)),
                 epochs=60,
                 rate=3e-3,
                 seed=2,
             ),
-            "charged-pgode-cbae487d",
+            "charged-pgode-3889a5ac",
         ),
         (
             Trial("springs", "smoke", "gru", epochs=1, rate=3e-4, horizon=12, systems=6),
@@ -121,8 +127,8 @@ def test_finished_results_stay_those_of_their_trials(trial, key):
 
 
 def test_a_trial_survives_json():
-    trial = Trial("springs", "quick", "pgode", "paper", (("model.prototypes", 3),), seed=2)
-    again = Trial.from_json({**asdict(trial), "settings": [["model.prototypes", 3]]})
+    trial = Trial("springs", "quick", "pgode", "paper", (("model.dynamics.prototypes", 3),), seed=2)
+    again = Trial.from_json(json.loads(json.dumps(trial.to_json())))
     assert again == trial
     assert again.key == trial.key
 
@@ -137,14 +143,14 @@ def test_every_model_is_trained_on_the_same_windows_steps_and_optimiser():
 
 
 def test_the_learning_rate_is_that_of_the_lowest_validation_error(tmp_path):
-    entry = first(TABLE1, "LSTM")
-    assert chosen_rate(entry, SMOKE, tmp_path) is None
-    assert trials(entry, TABLE1, SMOKE, tmp_path) is None
-    tune(entry, tmp_path, (0.3, 0.1, 0.2))
-    assert chosen_rate(entry, SMOKE, tmp_path) == RATES[1]
-    tune(entry, tmp_path, (0.3, None, 0.2))  # diverged with the middle one
-    assert chosen_rate(entry, SMOKE, tmp_path) == RATES[2]
-    found = trials(entry, TABLE1, SMOKE, tmp_path)
+    combination = first(TABLE1, "LSTM")
+    assert learning_rate(combination, SMOKE, tmp_path) is None
+    assert full_trials(combination, TABLE1, SMOKE, tmp_path) is None
+    tune(combination, tmp_path, (0.3, 0.1, 0.2))
+    assert learning_rate(combination, SMOKE, tmp_path) == RATES[1]
+    tune(combination, tmp_path, (0.3, None, 0.2))  # diverged with the middle one
+    assert learning_rate(combination, SMOKE, tmp_path) == RATES[2]
+    found = full_trials(combination, TABLE1, SMOKE, tmp_path)
     assert found is not None
     assert [trial.rate for trial in found[36]] == [RATES[2]]
 
@@ -152,32 +158,40 @@ def test_the_learning_rate_is_that_of_the_lowest_validation_error(tmp_path):
 def test_a_variant_has_the_learning_rate_of_its_model():
     table3 = EXPERIMENTS["table3"]
     plain, variant = first(table3, "PGODE, `paper` preset"), first(table3, "PGODE w/o O")
-    assert tuning(plain, SMOKE) == tuning(variant, SMOKE)
+    assert tuning_trials(plain, SMOKE) == tuning_trials(variant, SMOKE)
 
 
 def test_one_model_serves_all_horizons_unless_there_is_one_for_each(tmp_path):
-    entry = first(TABLE1, "LSTM")
-    tune(entry, tmp_path, (0.3, 0.1, 0.2))
-    assert list(trials(entry, TABLE1, SMOKE, tmp_path) or {}) == [36]
-    each = Choice("smoke", per_length=True, seeds=2)
-    found = trials(entry, TABLE1, each, tmp_path) or {}
+    combination = first(TABLE1, "LSTM")
+    tune(combination, tmp_path, (0.3, 0.1, 0.2))
+    assert list(full_trials(combination, TABLE1, SMOKE, tmp_path) or {}) == [36]
+    each = Selection("smoke", per_length=True, seeds=2)
+    found = full_trials(combination, TABLE1, each, tmp_path) or {}
     assert {length: len(group) for length, group in found.items()} == {12: 2, 24: 2, 36: 2}
     assert [trial.seed for trial in found[24]] == [0, 1]
 
 
 def test_figures_vary_what_their_axis_names(tmp_path):
     prototypes = EXPERIMENTS["figure4-prototypes"]
-    for entry in entries(prototypes):
-        tune(entry, tmp_path, (0.3, 0.1, 0.2))
+    for combination in combinations(prototypes):
+        tune(combination, tmp_path, (0.3, 0.1, 0.2))
     found = [
-        (trials(entry, prototypes, SMOKE, tmp_path) or {})[36][0] for entry in entries(prototypes)
+        (full_trials(combination, prototypes, SMOKE, tmp_path) or {})[36][0]
+        for combination in combinations(prototypes)
     ]
-    assert [dict(t.settings).get("model.prototypes", 5) for t in found[:5]] == [2, 3, 4, 5, 6]
+    assert [dict(t.settings).get("model.dynamics.prototypes", 5) for t in found[:5]] == [
+        2,
+        3,
+        4,
+        5,
+        6,
+    ]
     condition = EXPERIMENTS["figure4-condition"]
-    for entry in entries(condition):
-        tune(entry, tmp_path, (0.3, 0.1, 0.2))
+    for combination in combinations(condition):
+        tune(combination, tmp_path, (0.3, 0.1, 0.2))
     found = [
-        (trials(entry, condition, SMOKE, tmp_path) or {})[36][0] for entry in entries(condition)
+        (full_trials(combination, condition, SMOKE, tmp_path) or {})[36][0]
+        for combination in combinations(condition)
     ]
     assert [trial.condition for trial in found[:5]] == [3, 6, 9, 12, 15]
 
@@ -185,36 +199,38 @@ def test_figures_vary_what_their_axis_names(tmp_path):
 def test_five_prototypes_are_the_same_trial_as_none_named(tmp_path):
     prototypes = EXPERIMENTS["figure4-prototypes"]
     plain = first(TABLE1, "PGODE, `paper` preset")
-    five = next(entry for entry in entries(prototypes) if entry.place == 5)
+    five = next(
+        combination for combination in combinations(prototypes) if combination.axis_value == 5
+    )
     tune(plain, tmp_path, (0.3, 0.1, 0.2))
     ours, theirs = (
-        trials(entry, each, SMOKE, tmp_path)
-        for entry, each in ((five, prototypes), (plain, TABLE1))
+        full_trials(combination, each, SMOKE, tmp_path)
+        for combination, each in ((five, prototypes), (plain, TABLE1))
     )
     assert ours is not None and theirs is not None
     assert ours[36] == theirs[36]
 
 
-def test_a_choice_narrows_rows_and_data_sets():
-    small = narrowed(TABLE1, Choice("quick", ("springs",), ("pgode", "hope")))
+def test_a_selection_has_only_its_rows_and_data_sets():
+    small = select(TABLE1, Selection("quick", ("springs",), ("pgode", "hope")))
     assert small.datasets == ("springs",)
     assert {row.model for row in small.rows} == {"pgode", "hope"}
-    assert len(narrowed(TABLE1, Choice(preset="default")).rows) == len(TABLE1.rows) - 1
+    assert len(select(TABLE1, Selection(preset="default")).rows) == len(TABLE1.rows) - 1
 
 
 @pytest.mark.parametrize(
-    "choice, words",
+    "selection, words",
     [
-        (Choice(datasets=("spring",)), 'Did you mean "springs"'),
-        (Choice(models=("pgodee",)), 'Did you mean "pgode"'),
-        (Choice(models=("nri",)), "which table1 does not have"),
-        (Choice(budget="fast"), "smoke, quick, paper"),
-        (Choice(seeds=0), "--seeds is 0"),
+        (Selection(datasets=("spring",)), 'Did you mean "springs"'),
+        (Selection(models=("pgodee",)), 'Did you mean "pgode"'),
+        (Selection(models=("nri",)), "which table1 does not have"),
+        (Selection(budget="fast"), "smoke, quick, paper"),
+        (Selection(seeds=0), "--seeds is 0"),
     ],
 )
-def test_a_choice_that_names_what_is_not_there_is_refused(choice, words):
+def test_a_selection_of_unknown_names_is_refused(selection, words):
     with pytest.raises(InputError, match=words):
-        narrowed(TABLE1, choice)
+        select(TABLE1, selection)
 
 
 def test_an_unknown_experiment_is_refused_with_a_suggestion():
@@ -223,5 +239,10 @@ def test_an_unknown_experiment_is_refused_with_a_suggestion():
 
 
 def test_the_paper_budget_is_the_papers_size():
-    assert BUDGETS["paper"].counts == {"train": 1000, "val": 200, "test": 200, "ood": 200}
+    assert DATASETS["springs"].sizes["paper"].counts == {
+        "train": 1000,
+        "val": 200,
+        "test": 200,
+        "ood": 200,
+    }
     assert BUDGETS["paper"].seeds == 3

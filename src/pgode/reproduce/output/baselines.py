@@ -1,0 +1,77 @@
+"""Rows that are not trained: the naive models and the noise floor."""
+
+from collections.abc import Sequence
+from statistics import mean
+
+from pgode.evaluation.evaluation import Evaluation, ScoreTable
+from pgode.reproduce.output.content import Column, Share, TableCell, TableRow
+
+NAIVE = {
+    "last-value": "last value",
+    "constant-velocity": "constant velocity",
+    "mean-value": "mean of the condition",
+}
+ALWAYS_SHOWN = ("last-value", "constant-velocity")
+"""Naive models with a row even before anything is scored; the others suit only some data."""
+FLOOR = "noise-floor"
+
+
+def naive_rows(
+    dataset: str, evaluations: Sequence[Evaluation], columns: Sequence[Column]
+) -> list[TableRow]:
+    """Models that learn nothing; every scored trial of the data set has their errors."""
+    scored = {name for evaluation in evaluations for name in evaluation.naive}
+
+    def row(name: str, label: str) -> TableRow:
+        tables = [evaluation.naive_mse(name) for evaluation in evaluations]
+        return TableRow(dataset, label, name, _first_known(tables, columns), role="naive")
+
+    return [
+        row(name, label) for name, label in NAIVE.items() if name in scored or name in ALWAYS_SHOWN
+    ]
+
+
+def floor_rows(
+    dataset: str, evaluations: Sequence[Evaluation], columns: Sequence[Column]
+) -> list[TableRow]:
+    """The noise floor as one row; none where no finished trial knows it.
+
+    Like the naive errors it is in every result of the data set, in the scale of its training split.
+    """
+    floors = [each.noise_floor.mse for each in evaluations if each.noise_floor is not None]
+    if not floors:
+        return []
+    cells = _first_known(floors, columns)
+    return [TableRow(dataset, "noise floor", FLOOR, cells, role="floor")]
+
+
+def share(evaluations: Sequence[Evaluation], column: Column) -> Share | None:
+    """A model's share of the achievable improvement and its range; means over its seeds.
+
+    It is measured on the systems with replicas alone: the floor of the others is not known. None
+    where no floor is known at all.
+    """
+    floors = [each.noise_floor for each in evaluations if each.noise_floor is not None]
+    if not floors:
+        return None
+
+    def over_seeds(tables: Sequence[ScoreTable | None]) -> float | None:
+        values = [table.at(*column) for table in tables if table is not None]
+        known = [value for value in values if value is not None]
+        return mean(known) if known else None
+
+    return (
+        over_seeds([floor.share for floor in floors]),
+        over_seeds([floor.share_low for floor in floors]),
+        over_seeds([floor.share_high for floor in floors]),
+    )
+
+
+def _first_known(tables: Sequence[ScoreTable], columns: Sequence[Column]) -> tuple[TableCell, ...]:
+    """The errors of the first table that knows them: they do not depend on the trained model."""
+
+    def error(column: Column) -> float | None:
+        errors = (table.at(*column) for table in tables)
+        return next((each for each in errors if each is not None), None)
+
+    return tuple(TableCell(ours=error(column)) for column in columns)

@@ -1,0 +1,58 @@
+"""Simulated particles: made in seconds, by the trial that needs them first."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.console import Console
+
+from pgode.data import files
+from pgode.data.simulate import simulate
+from pgode.data.trajectories import Trajectories
+from pgode.reproduce.plan.dataset import Dataset, Sizes
+from pgode.runtime.locks import locked
+
+
+@dataclass(frozen=True)
+class SimulatedParticles(Dataset):
+    """A system that `pgode simulate` knows, with seed 0."""
+
+    sizes: ClassVar[Mapping[str, Sizes]] = {
+        "smoke": Sizes(12, 6, 6),
+        "quick": Sizes(1000, 200, 250),
+        "paper": Sizes(1000, 200, 250),
+    }
+
+    horizons: tuple[int, ...] = (12, 24, 36)
+    variables: tuple[str, ...] = ("q", "v")
+    curriculum: tuple[tuple[float, int], ...] = ((0.4, 12), (0.6, 24))
+    batch: int = 16
+    digits: int = 2
+    system: str = "springs"
+    objects: int = 10
+
+    def is_ready(self, budget: str, root: Path) -> bool:
+        """Always: a trial makes the data."""
+        return True
+
+    def make(
+        self,
+        budget: str,
+        root: Path,
+        *,
+        jobs: int = 1,
+        engine: str = "local",
+        console: Console | None = None,
+    ) -> Path:
+        """Simulate the data if it is not there, in this process."""
+        path = self.file(budget, root)
+        with locked(path):
+            if not path.exists():
+                counts: dict[str, Any] = {**self.sizes[budget].counts}
+                files.write(simulate(self.system, objects=self.objects, **counts), path)
+        return path
+
+    def read(self, budget: str, root: Path) -> Trajectories:
+        """The data, made if it is not there."""
+        return files.read(self.make(budget, root))

@@ -1,0 +1,195 @@
+"""Which part of an experiment a user wants, and which trials it consists of."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pgode.reproduce.plan.budgets import BUDGETS, RATES
+from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.plan.results import Result, read_result
+from pgode.reproduce.plan.trials import Trial
+from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment, Row
+from pgode.runtime.choices import check_int, did_you_mean
+from pgode.runtime.errors import InputError
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a user selects of an experiment; empty means everything that the paper has."""
+
+    budget: str = "quick"
+    datasets: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    seeds: int | None = None
+    per_length: bool = False
+    preset: str = ""
+
+    @property
+    def seed_count(self) -> int:
+        """Trainings of each cell."""
+        return self.seeds or BUDGETS[self.budget].seeds
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A row of a table on one data set; in a figure also at one value of its axis."""
+
+    row: Row
+    dataset: str
+    axis_value: int | None = None
+
+
+def find_experiment(name: str) -> Experiment:
+    """An experiment by name."""
+    if name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    hint = did_you_mean(name, EXPERIMENTS)
+    raise InputError(
+        f'there is no table or figure "{name}" to reproduce.{hint and " " + hint} Expected one of '
+        f"{', '.join(EXPERIMENTS)}. See pgode reproduce --list."
+    )
+
+
+def select(experiment: Experiment, selection: Selection) -> Experiment:
+    """The experiment with the selected data sets, models and preset only."""
+    models = tuple(dict.fromkeys(row.model for row in experiment.rows))
+    _refuse_unknown("--datasets", selection.datasets, experiment.datasets, experiment.name)
+    _refuse_unknown("--budget", (selection.budget,), tuple(BUDGETS), "pgode reproduce")
+    _refuse_unknown("--models", selection.models, models, experiment.name)
+    if selection.seeds is not None:
+        check_int("--seeds", selection.seeds, 1)
+    rows = [row for row in experiment.rows if row.model in (selection.models or models)]
+    if selection.preset:
+        rows = [replace(r, preset=selection.preset) if r.model == "pgode" else r for r in rows]
+        rows = [r for n, r in enumerate(rows) if _identity(r) not in map(_identity, rows[:n])]
+    wanted = selection.datasets or experiment.datasets
+    datasets = tuple(name for name in experiment.datasets if name in wanted)
+    return replace(experiment, rows=tuple(rows), datasets=datasets)
+
+
+def select_if_possible(experiment: Experiment, selection: Selection) -> Experiment | None:
+    """The same, but None for an experiment with none of the selected data sets or models."""
+    models = tuple(row.model for row in experiment.rows if row.model in selection.models)
+    datasets = tuple(name for name in experiment.datasets if name in selection.datasets)
+    if (selection.models and not models) or (selection.datasets and not datasets):
+        return None
+    return select(experiment, replace(selection, datasets=datasets, models=models))
+
+
+def combinations(experiment: Experiment) -> list[Combination]:
+    """Every row on every data set, at every value of the axis."""
+    values: tuple[int | None, ...] = (None,) if experiment.axis is None else experiment.axis.values
+    return [
+        Combination(row, dataset, value)
+        for dataset in experiment.datasets
+        for row in experiment.rows
+        for value in values
+    ]
+
+
+def tuning_trials(combination: Combination, selection: Selection) -> list[Trial]:
+    """The short runs whose validation errors choose the learning rate of a row's model."""
+    dataset, row = DATASETS[combination.dataset], combination.row
+    # A variant has the learning rate of its model, so that only the variant's change differs.
+    settings = () if row.variant else row.settings
+    return [
+        Trial(
+            *(dataset.name, selection.budget, row.model, row.preset, settings),
+            epochs=BUDGETS[selection.budget].tuning_epochs,
+            rate=rate,
+            horizon=dataset.tuning_horizon,
+            systems=dataset.sizes[selection.budget].tuning,
+        )
+        for rate in RATES
+    ]
+
+
+def learning_rate(combination: Combination, selection: Selection, root: Path) -> float | None:
+    """The rate with the lowest validation error; None while a short run is missing."""
+    errors = []
+    for trial in tuning_trials(combination, selection):
+        result = read_result(trial, root)
+        if result is None:
+            return None
+        if result.validation:
+            errors.append((result.validation, trial.rate))
+    return min(errors)[1] if errors else RATES[1]
+
+
+def full_trials(
+    combination: Combination, experiment: Experiment, selection: Selection, root: Path
+) -> dict[int, list[Trial]] | None:
+    """Trials by trained horizon, one per seed; None while the learning rate is not chosen.
+
+    One model trained at the longest horizon serves all; with `per_length` there is one for each,
+    as in the paper.
+    """
+    rate = learning_rate(combination, selection, root)
+    if rate is None:
+        return None
+    longest = DATASETS[combination.dataset].horizon
+    lengths = experiment.horizons if selection.per_length else (longest,)
+    return {
+        length: [
+            _full_trial(combination, experiment, selection.budget, rate, seed, length)
+            for seed in range(selection.seed_count)
+        ]
+        for length in lengths
+    }
+
+
+def full_results(
+    combination: Combination, experiment: Experiment, selection: Selection, root: Path
+) -> dict[int, list[Result]]:
+    """The results of the finished ones among the full trials, by trained horizon."""
+    trials = full_trials(combination, experiment, selection, root) or {}
+    return {
+        length: [result for trial in group if (result := read_result(trial, root)) is not None]
+        for length, group in trials.items()
+    }
+
+
+def trained_horizon(dataset: str, horizon: int, selection: Selection) -> int:
+    """The trained horizon of the model that is scored at `horizon`."""
+    return horizon if selection.per_length else DATASETS[dataset].horizon
+
+
+def _full_trial(
+    combination: Combination,
+    experiment: Experiment,
+    budget: str,
+    rate: float,
+    seed: int,
+    horizon: int,
+) -> Trial:
+    row, axis = combination.row, experiment.axis
+    settings, condition = row.settings, 0
+    # A figure's point at the usual value is a trial of the tables.
+    if axis is not None and combination.axis_value not in (None, axis.usual):
+        if axis.setting is None:
+            condition = combination.axis_value or 0
+        else:
+            settings = (*settings, (axis.setting, combination.axis_value))
+    return Trial(
+        *(combination.dataset, budget, row.model, row.preset, settings),
+        epochs=BUDGETS[budget].epochs,
+        rate=rate,
+        seed=seed,
+        condition=condition,
+        horizon=horizon,
+    )
+
+
+def _identity(row: Row) -> tuple[object, ...]:
+    return row.model, row.preset, row.settings
+
+
+def _refuse_unknown(
+    option: str, given: tuple[str, ...], names: tuple[str, ...], where: str
+) -> None:
+    for name in given:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            raise InputError(
+                f'{option} names "{name}", which {where} does not have.{hint and " " + hint} '
+                f"Expected some of {', '.join(names)}. Leave {option} out for the usual choice."
+            )

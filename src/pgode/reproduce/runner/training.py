@@ -1,0 +1,87 @@
+"""Training and scoring one trial."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from pgode import __version__
+from pgode.data.trajectories import Trajectories
+from pgode.evaluation.evaluation import Evaluation
+from pgode.reproduce.plan.dataset import Dataset
+from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.plan.results import Result, read_result, write_result
+from pgode.reproduce.plan.trials import Trial, run_folder
+from pgode.runs.run import Run
+from pgode.runs.training import TrainingStopped, resume, train
+from pgode.runtime.locks import locked
+from pgode.training.display import Display
+
+
+def run_trial(
+    trial: Trial, root: Path, threads: int | None = None, display: Display | None = None
+) -> Result | None:
+    """Train and score a trial, or continue one that was stopped; None if it is stopped again.
+
+    A finished one is only read. Two processes with the same trial run it once.
+    """
+    with locked(run_folder(trial, root)):
+        finished = read_result(trial, root)
+        if finished is not None:
+            return finished
+        dataset = DATASETS[trial.dataset]
+        data = _first_systems(dataset.read(trial.budget, root), trial.systems)
+        try:
+            run = _train(trial, data, root, threads, display)
+        except TrainingStopped:
+            return None
+        result = _result(trial, run, data, _evaluate(trial, run, data, dataset, root))
+        write_result(result, root)
+        return result
+
+
+def _first_systems(data: Trajectories, count: int) -> Trajectories:
+    """The data with only the first training systems; all of them if `count` is 0."""
+    if not count:
+        return data
+    training = np.flatnonzero(data.split == "train")
+    return data.select(np.setdiff1d(np.arange(data.systems), training[count:]))
+
+
+def _train(
+    trial: Trial, data: Trajectories, root: Path, threads: int | None, display: Display | None
+) -> Run:
+    folder = run_folder(trial, root)
+    if (folder / "config.json").exists():
+        return resume(folder, data, display=display, calibrated=False)
+    return train(data, folder, trial.config(threads), display=display, calibrated=False)
+
+
+def _evaluate(
+    trial: Trial, run: Run, data: Trajectories, dataset: Dataset, root: Path
+) -> Evaluation | None:
+    """The scores of a finished run; None where it only helps to choose a learning rate."""
+    if trial.tuning:
+        return None
+    horizons = [h for h in dataset.horizons if h <= trial.horizon] or [trial.horizon]
+    # The futures of replicas part where the usual condition ends.
+    usual = trial.condition == dataset.condition
+    replicas = dataset.read_replicas(trial.budget, root) if usual else None
+    return run.evaluate(data, horizons=horizons, samples=0, replicas=replicas)
+
+
+def _result(trial: Trial, run: Run, data: Trajectories, evaluation: Evaluation | None) -> Result:
+    epochs = run.epochs
+    lowest = min((float(row["val_mse"]) for row in epochs), default=math.inf)
+    return Result(
+        trial=trial,
+        validation=lowest if math.isfinite(lowest) else None,
+        epochs=len(epochs),
+        seconds_per_epoch=round(epochs[-1]["seconds"] / len(epochs), 3) if epochs else 0.0,
+        memory_gb=epochs[-1].get("memory_gb") if epochs else None,
+        parameters=sum(p.numel() for p in run.model.parameters()),
+        threads=run.config.training.threads,
+        data_hash=data.hash,
+        pgode=__version__,
+        evaluation=evaluation,
+    )

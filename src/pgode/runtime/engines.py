@@ -1,0 +1,74 @@
+"""Where tasks run: in processes on this machine, or on a Ray cluster."""
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from pgode.runtime.errors import InputError, PgodeError
+from pgode.runtime.processes import run_local
+from pgode.runtime.signals import stop_on_signal
+from pgode.runtime.tasks import PAUSE, Task, Watcher
+
+Engine = Callable[[Sequence[Task], int, int, Watcher], None]
+"""engine(tasks, jobs, threads, watcher): run all tasks, `jobs` at a time, with `threads` each.
+
+A task that fails is reported to the watcher and the others continue. KeyboardInterrupt if the
+process is asked to stop, after running tasks have saved their work.
+"""
+
+RETRIES = 2
+"""How often Ray starts a task again whose worker is lost."""
+
+
+def run_ray(tasks: Sequence[Task], jobs: int, threads: int, watcher: Watcher) -> None:
+    """Run tasks on the cluster that RAY_ADDRESS names, or on one of `jobs` workers started here."""
+    ray = _ray(jobs * threads)
+    waiting, running = deque(tasks), dict[Any, Task]()
+    try:
+        with stop_on_signal() as stop:
+            while (waiting or running) and not stop:
+                while waiting and len(running) < jobs:
+                    task = waiting.popleft()
+                    options = {"num_cpus": threads, "max_retries": RETRIES}
+                    remote = ray.remote(num_returns="streaming", **options)(task.work)
+                    running[remote.remote(*task.arguments())] = task
+                watcher.running(list(running.values()))
+                ready, _ = ray.wait(list(running), timeout=PAUSE)
+                for results in ready:
+                    task = running[results]
+                    try:
+                        task.store(ray.get(next(results)))
+                    except StopIteration:
+                        del running[results]
+                        watcher.finished(task)
+                    except (PgodeError, ray.exceptions.RayError) as error:
+                        del running[results]
+                        watcher.failed(task, str(error).strip().splitlines()[-1])
+            if stop:
+                raise KeyboardInterrupt
+    finally:
+        for results in running:
+            ray.cancel(results)
+
+
+ENGINES: dict[str, Engine] = {"local": run_local, "ray": run_ray}
+
+
+def _ray(cores: int) -> Any:
+    """The module `ray`, connected to a cluster; one started here has so many cores."""
+    try:
+        import ray
+    except ImportError:
+        raise InputError(
+            "--engine ray needs Ray, which is not installed. Expected the extra of that name. "
+            'Install it with pip install "pgode[ray]", or leave --engine out.'
+        ) from None
+    if not ray.is_initialized():
+        ray.init(
+            num_cpus=None if os.environ.get("RAY_ADDRESS") else cores,
+            include_dashboard=False,
+            log_to_driver=False,
+            configure_logging=False,
+        )
+    return ray

@@ -1,0 +1,42 @@
+"""Results of trials on disk."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.plan.results import Result, read_result, result_file
+from pgode.reproduce.plan.trials import Trial
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import write_json
+
+KEPT = sorted(
+    path
+    for path in Path("benchmarks/results/reproduce/results").glob("*.json")
+    if not path.name.startswith("cost-")
+)
+
+
+def test_every_kept_result_is_the_one_of_its_trial_and_survives_reading_and_writing():
+    for path in KEPT:
+        content = json.loads(path.read_text())
+        result = Result.from_json(content)
+        assert result.trial.key == path.stem
+        assert result.to_json() == content
+        assert (result.evaluation is None) == result.trial.tuning
+
+
+def test_kept_results_have_the_horizons_of_their_data_sets():
+    for path in KEPT:
+        result = Result.from_json(json.loads(path.read_text()))
+        if result.evaluation is not None:
+            assert result.evaluation.horizons == DATASETS[result.trial.dataset].horizons
+
+
+def test_a_result_of_another_layout_is_refused(tmp_path):
+    trial = Trial("springs", "smoke", "lstm")
+    assert read_result(trial, tmp_path) is None
+    write_json(result_file(trial, tmp_path), {"trial": trial.to_json(), "mse": {}})
+    with pytest.raises(InputError, match=r"springs-lstm-.*older ones have another layout"):
+        read_result(trial, tmp_path)
