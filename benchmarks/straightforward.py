@@ -23,10 +23,11 @@ from torchdiffeq import odeint_adjoint
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.models.latent_ode import InitialValueProblem
 from pgode.models.pgode import PGODE, PGODEConfig
 from pgode.models.pgode.gates import Contexts
 from pgode.nn.relation import Relation
-from pgode.ode import Solution
+from pgode.ode import Derivative, Solution
 
 
 class EdgeListGraph(Graph):
@@ -121,28 +122,29 @@ class Straightforward(PGODE):
         graph = EdgeListGraph.of(batch.history.graph)
         return super().contexts(replace(batch, history=replace(batch.history, graph=graph)))
 
+    def derivative(
+        self, gate: Float[Tensor, "objects count"], contexts: Contexts, batch: Batch
+    ) -> Derivative:
+        """Our state, on an edge list."""
+        self.weights = gate
+        edges = (batch.graph.receivers, batch.graph.senders.long(), batch.graph.attributes)
+        return self.state.derivative(lambda z: self.mixed(z, gate, *edges), contexts, batch)
+
     def solve(
-        self,
-        batch: Batch,
-        contexts: Contexts,
-        z0: Float[Tensor, "objects width"],
-        times: Float[Tensor, "systems outputs"],
+        self, problem: InitialValueProblem, batch: Batch, times: Float[Tensor, "systems outputs"]
     ) -> Solution:
         """Integrate with torchdiffeq; all systems must share their times."""
         if not bool((times == times[0]).all()):
             raise ValueError("the straightforward version needs the same times in every system")
-        gate = self.gate(contexts, batch)
-        edges = (batch.graph.receivers, batch.graph.senders.long(), batch.graph.attributes)
-        derivative = self.state.derivative(lambda z: self.mixed(z, gate, *edges), contexts, batch)
         grid = torch.cat([times.new_zeros(1), times[0] * self.config.solver.frame_time])
         # The gate is made outside the derivative: unless it is named, the adjoint method gives it
         # no gradient and it never learns.
         states = odeint_adjoint(
-            derivative,
-            self.state.initial(z0, batch),
+            problem.derivative,
+            problem.initial,
             grid,
             method="rk4",
-            adjoint_params=(gate, *self.mixed.parameters(), *self.state.parameters()),
+            adjoint_params=(self.weights, *self.mixed.parameters(), *self.state.parameters()),
         )
         steps = len(grid) - 1
         return Solution(states[1:], steps, 4 * steps)

@@ -11,12 +11,12 @@ from tests.trained_runs import HORIZON, SETTINGS, data_file, springs, trained
 import pgode
 from pgode.runs.training import TrainingStopped
 from pgode.training.checkpoint import Progress
-from pgode.training.display import Silent
+from pgode.training.display import Display
 
 TINY = {key: value for key, value in SETTINGS.items() if key != "training.epochs"}
 
 
-class Interrupt(Silent):
+class Interrupt(Display):
     def step(self, progress: Progress, terms: dict[str, float]) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 

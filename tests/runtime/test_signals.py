@@ -10,7 +10,7 @@ from tests.trained_runs import settings, trained_in
 
 from pgode.runtime.signals import stop_on_signal
 from pgode.training.checkpoint import Progress
-from pgode.training.display import Silent
+from pgode.training.display import Display
 
 WANTED = (signal.SIGINT, signal.SIGTERM)
 
@@ -61,7 +61,7 @@ def test_other_threads_train_without_handlers() -> None:
 
 
 def test_training_puts_the_handlers_back_whether_it_ends_or_is_stopped(tmp_path: Path) -> None:
-    class Stop(Silent):
+    class Stop(Display):
         def step(self, progress: Progress, terms: dict[str, float]) -> None:
             assert handlers() != before
             os.kill(os.getpid(), signal.SIGINT)

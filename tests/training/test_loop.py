@@ -29,7 +29,7 @@ from pgode.runs.run import Run
 from pgode.runtime.errors import SolverError, TrainingError
 from pgode.training import RunConfig, Trainer
 from pgode.training.checkpoint import Progress, load_checkpoint, read_tensors
-from pgode.training.display import Silent
+from pgode.training.display import Display
 from pgode.training.loop import BAD_STEPS
 from pgode.training.metrics import read_metrics
 
@@ -108,7 +108,7 @@ def test_a_few_bad_steps_are_left_out(
 ) -> None:
     seen: list[dict[str, float]] = []
 
-    class Watch(Silent):
+    class Watch(Display):
         def step(self, progress: Progress, terms: dict[str, float]) -> None:
             seen.append(terms)
 
@@ -128,7 +128,7 @@ def test_the_step_after_a_bad_one_starts_from_the_weights_before_it(
     spoil(monkeypatch, "gradient", 1, 1)
     weights: list[torch.Tensor] = []
 
-    class Watch(Silent):
+    class Watch(Display):
         def step(self, progress: Progress, terms: dict[str, float]) -> None:
             weights.append(torch.cat([p.detach().flatten() for p in fitted.model.parameters()]))
 
@@ -138,7 +138,7 @@ def test_the_step_after_a_bad_one_starts_from_the_weights_before_it(
     assert kept == [True, False, False]
 
 
-class Scripted(Silent):
+class Scripted(Display):
     """Keeps the weights at the end of each epoch."""
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ def test_training_stops_when_patience_is_at_its_end(
 
     again = trainer(tmp_path, settings(training_epochs=7, training_patience=2))
     again.resume()
-    assert again.fit(Silent())
+    assert again.fit(Display())
     assert len(again.log.rows) == 6
 
 
@@ -215,7 +215,7 @@ def test_a_validation_that_cannot_be_solved_is_infinite_and_training_goes_on(
 
     monkeypatch.setattr(PGODE, "forecast", forecast)
     fitted = trainer(tmp_path)
-    assert fitted.fit(Silent())
+    assert fitted.fit(Display())
     errors = [row["val_mse"] for row in fitted.log.rows]
     assert [math.isfinite(error) for error in errors] == [True, False, True]
     assert errors[1] == math.inf
@@ -263,7 +263,7 @@ def test_a_curriculum_forecasts_short_before_long(
 
     monkeypatch.setattr(PGODE, "loss", loss)
     fitted = trainer(tmp_path / "run", settings(training_curriculum=[[0.34, 2]]))
-    assert fitted.fit(Silent())
+    assert fitted.fit(Display())
     assert seen == [2] * 8 + [6] * 4
     assert {batch.targets.shape[1] for batch in fitted.validation.batches(4)} == {6}
 
@@ -282,7 +282,7 @@ def test_every_system_is_trained_once_an_epoch_in_an_order_that_changes(tmp_path
 def test_the_learning_rate_in_the_log_is_that_of_the_last_step(tmp_path: Path) -> None:
     rates = []
 
-    class Watch(Silent):
+    class Watch(Display):
         def step(self, progress: Progress, terms: dict[str, float]) -> None:
             rates.append(fitted.optimisers["optimiser"].param_groups[0]["lr"])
 

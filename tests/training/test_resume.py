@@ -17,7 +17,7 @@ from pgode.cli.app import run_command
 from pgode.runs.run import Run
 from pgode.runs.training import TrainingStopped, resume
 from pgode.training.checkpoint import Progress, read_tensors
-from pgode.training.display import Silent
+from pgode.training.display import Display
 from pgode.training.loop import Trainer
 from pgode.training.metrics import MetricsLog, read_metrics
 
@@ -25,7 +25,7 @@ STEPS = 4
 """Steps of one epoch of the tiny run; three epochs."""
 
 
-class SignalAt(Silent):
+class SignalAt(Display):
     """Sends this process a signal once a number of steps is done."""
 
     def __init__(self, step: int, number: int = signal.SIGINT) -> None:
@@ -86,7 +86,7 @@ def test_a_crash_costs_only_what_was_not_saved(
 ) -> None:
     """A run that dies without a word goes on from its last checkpoint to the same bits."""
 
-    class Crash(Silent):
+    class Crash(Display):
         def step(self, progress: Progress, terms: dict[str, float]) -> None:
             if (progress.epoch, progress.step) == (1, 3):
                 raise MemoryError("killed")

@@ -9,7 +9,7 @@ from torch import Tensor
 from pgode.batches.windows import Batch
 from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
 from pgode.nn.integrate import integrate
-from pgode.ode import Derivative, SolverConfig
+from pgode.ode import Derivative, Solution, SolverConfig
 
 
 class LatentODEConfig(LatentConfig):
@@ -49,5 +49,11 @@ class LatentODE(LatentForecaster):
     ) -> tuple[Float[Tensor, "objects outputs features"], int]:
         """Solve from the end of the condition to `times`, and decode."""
         problem = self.problem(batch, encoded, initial)
-        solution = integrate(problem.derivative, problem.initial, batch, times, self.config.solver)
+        solution = self.solve(problem, batch, times)
         return problem.decode(solution.states).transpose(0, 1), solution.evaluations
+
+    def solve(
+        self, problem: InitialValueProblem, batch: Batch, times: Float[Tensor, "systems outputs"]
+    ) -> Solution:
+        """Every object's state at its system's `times`."""
+        return integrate(problem.derivative, problem.initial, batch, times, self.config.solver)

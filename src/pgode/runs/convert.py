@@ -11,44 +11,21 @@ from safetensors.torch import save_file
 
 from pgode.batches.normaliser import upgrade_normaliser
 from pgode.evaluation.uncertainty.joint_residuals import RESIDUALS_FILE
+from pgode.models.latent import LatentConfig
+from pgode.models.pgode.config import MOVED
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_json, write_text
 from pgode.runtime.settings import merged
 from pgode.training.checkpoint import FORMAT, read_tensors
 from pgode.training.config import nested
 
-ELBO: Mapping[str, str] = {
-    "sample": "objective.sample",
-    "sigma": "objective.sigma",
-    "kl": "objective.kl_weight",
-}
-"""Settings that every latent model has, by their old names."""
-
-PGODE: Mapping[str, str] = {
-    **ELBO,
-    "encoder_layers": "encoder.layers",
-    "encoder_norm": "encoder.layer_norm",
-    "encoder_share": "encoder.degree_normalise",
-    "encoder_rates": "encoder.rates",
-    "encoder_relation": "encoder.relation",
-    "strength": "encoder.strength_context",
-    "regions": "gate.group_context",
-    "prototypes": "dynamics.prototypes",
-    "top": "dynamics.top_k",
-    "backbone": "dynamics.backbone",
-    "coupling": "state.coupling",
-    "anchor": "state.residual_decoder",
-    "recall": "state.history_readout",
-    "relax": "state.mean_structure",
-    "rebuild": "rebuild_graph",
-    "start": "objective.initial_log_variance",
-    "parameters": "objective.parameter_info_weight",
-    "disentangle": "objective.context_info_weight",
-    "frame_time": "solver.frame_time",
+KEPT: Mapping[str, str] = {
+    **LatentConfig.renamed,
+    **MOVED,
     "width": "width",
     "solver": "solver",
 }
-"""Settings of PGODE that were renamed or moved to a group."""
+"""Settings of PGODE whose values stay the same, by their old names."""
 
 PGODE_WEIGHTS: Mapping[str, str] = {
     r"^model\.measure\.": "model.strength.",
@@ -114,7 +91,9 @@ def upgrade_config(config: Mapping[str, Any]) -> dict[str, Any]:
     if config["name"] == "pgode":
         upgraded = _upgrade_pgode(model)
     else:
-        upgraded = _grouped({key: (ELBO.get(key, key), value) for key, value in model.items()})
+        upgraded = _grouped(
+            {key: (LatentConfig.renamed.get(key, key), value) for key, value in model.items()}
+        )
     return {"format": FORMAT, **config, "model": upgraded}
 
 
@@ -124,7 +103,7 @@ def _upgrade_pgode(old: Mapping[str, Any]) -> dict[str, Any]:
             "the run was trained without the recovery term (model.recovery=false), which this "
             "version always has. Expected a run with it. Train the model again."
         )
-    new = _grouped({key: (PGODE[key], value) for key, value in old.items() if key in PGODE})
+    new = _grouped({key: (KEPT[key], value) for key, value in old.items() if key in KEPT})
     new["encoder"]["reference_objects"] = (
         REFERENCE_OBJECTS if old.get("system_mean", True) else None
     )

@@ -24,7 +24,7 @@ from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
 from pgode.training import RunConfig, Trainer
-from pgode.training.display import Display, Silent
+from pgode.training.display import Display
 
 
 class TrainingStopped(KeyboardInterrupt):
@@ -104,7 +104,7 @@ def _continue(path: Path, data: Trajectories, display: Display | None, calibrate
     if model.trainable:
         trainer = Trainer(model, training, validation, config, path)
         trainer.resume()
-        if not trainer.fit(display or Silent()):
+        if not trainer.fit(display or Display()):
             raise TrainingStopped(path)
     if calibrated:
         calibrate(Run.open(path), validation)

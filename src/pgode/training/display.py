@@ -1,8 +1,8 @@
 """Progress of a training: loss terms, validation error, time left."""
 
 import sys
-from types import TracebackType
-from typing import Any, Protocol
+from contextlib import AbstractContextManager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -11,17 +11,11 @@ from rich.progress import Progress as Bars
 from pgode.training.checkpoint import Progress
 
 
-class Display(Protocol):
-    """Follows a training step by step and epoch by epoch."""
+class Display(AbstractContextManager["Display"]):
+    """Follows a training step by step and epoch by epoch. This one shows nothing."""
 
-    def __enter__(self) -> object: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        """Nothing to close."""
 
     def begin(
         self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
@@ -35,33 +29,7 @@ class Display(Protocol):
         """An epoch is done and validated."""
 
 
-class Silent:
-    """Shows nothing (for calls from Python)."""
-
-    def __enter__(self) -> "Silent":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        return None
-
-    def begin(
-        self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
-    ) -> None:
-        """Nothing."""
-
-    def step(self, progress: Progress, terms: dict[str, float]) -> None:
-        """Nothing."""
-
-    def epoch(self, progress: Progress, row: dict[str, Any]) -> None:
-        """Nothing."""
-
-
-class Live(Silent):
+class Live(Display):
     """A bar with loss terms, validation error and time left; a line per epoch off a terminal."""
 
     def __init__(self, console: Console | None = None) -> None:
@@ -81,12 +49,7 @@ class Live(Silent):
         self.bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.bars.stop()
         sys.stderr.flush()
 

@@ -125,9 +125,9 @@ def test_initial_state_is_drawn_from_the_posterior_of_equation_8(model, batch):
 
 
 def test_forecast_decodes_the_solved_states(model, batch):
-    contexts = model.contexts(batch)
-    z0 = model.posterior(contexts).mean
-    states = model.solve(batch, contexts, z0, batch.target_times).states
+    encoded = model.encode(batch)
+    problem = model.problem(batch, encoded, encoded.posterior.mean)
+    states = model.solve(problem, batch, batch.target_times).states
     decoder = model.state.decoder
     hidden = silu(states @ decoder.first.weight.T + decoder.first.bias)
     decoded = (hidden @ decoder.second.weight.T + decoder.second.bias).transpose(0, 1)
@@ -145,7 +145,8 @@ def test_one_frame_is_one_step_of_the_classic_method(model, batch):
     k2 = slope(zero, z0 + h / 2 * k1)
     k3 = slope(zero, z0 + h / 2 * k2)
     k4 = slope(zero, z0 + h * k3)
-    solution = model.solve(batch, contexts, z0, torch.ones(5, 1).double())
+    problem = model.problem(batch, model.encode(batch), z0)
+    solution = model.solve(problem, batch, torch.ones(5, 1).double())
     assert_close(solution.states[0], z0 + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
     assert (solution.steps, solution.evaluations) == (1, 4)
 

@@ -12,8 +12,8 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.molecules import Preparation, prepare
 from pgode.models import build_model, model_config
-from pgode.models.pgode.rebuild import GraphRebuilder
-from pgode.ode import Solution
+from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
+from pgode.ode import SolverConfig
 from pgode.runtime.errors import InputError
 
 CONDITION, HORIZON, UPDATE = 4, 7, 3
@@ -56,20 +56,23 @@ def test_looking_up_the_observed_positions_gives_the_datas_own_graph(data, norma
 
 
 def test_each_output_comes_from_the_piece_its_time_lies_in(normaliser, batch):
-    """A state that only counts time and pieces: outputs must not notice the cuts."""
-    rebuild, seen = GraphRebuilder(normaliser), []
+    """A state that only counts time: outputs must not notice the cuts."""
+    rebuild, graphs = GraphRebuilder(normaliser), []
 
-    def piece(given, initial, times):
-        seen.append(given.graph)
-        states = initial[None] + times.T[:, given.system, None]
-        return Solution(states, 1, 1)
+    def on_graph(given):
+        graphs.append(given.graph)
+        return lambda t, state: torch.ones_like(state)
 
-    uneven = torch.tensor([[0.0, 1, 3, 3.5, 8], [0.5, 2, 2.5, 7, 7.5], [3, 6, 6, 6.1, 9]]).double()
+    solver = SolverConfig(method="euler", frame_time=1.0, step=1.0)
     zero = torch.zeros(batch.objects, 1).double()
-    found = rebuild.solve(piece, lambda state: batch.states[:, 0], zero, batch, uneven)
-    assert_close(found.states[:, :, 0], uneven.T[:, batch.system])
-    assert found.evaluations == 3 and len(seen) == 3 and seen[0] is batch.graph
-    assert seen[1] is not batch.graph
+    problem = GraphProblem(
+        on_graph(batch), zero, lambda states: batch.states[:, 0].unsqueeze(0), on_graph
+    )
+    graphs.clear()
+    uneven = torch.tensor([[0.0, 1, 3, 3.5, 8], [0.5, 2, 2.5, 7, 7.5], [3, 6, 6, 6.1, 9]]).double()
+    solution = rebuild.solve(problem, batch, uneven, solver)
+    assert_close(solution.states[:, :, 0], uneven.T[:, batch.system])
+    assert len(graphs) == 3 and graphs[0] is batch.graph and graphs[1] is not batch.graph
 
 
 def test_before_the_first_look_up_nothing_differs_and_after_it_something_does(normaliser, batch):

@@ -6,28 +6,24 @@ from typing import ClassVar
 from pydantic import Field, model_validator
 
 from pgode.models.latent import Elbo, LatentConfig
+from pgode.models.latent_ode import LatentODEConfig
 from pgode.models.pgode.dynamics import DynamicsConfig, MessagesConfig
 from pgode.models.pgode.encoder import EncoderConfig
 from pgode.models.pgode.gates import GateConfig
 from pgode.models.pgode.state import KinematicConfig, StateConfig
 from pgode.nn.gaussian import NARROW
-from pgode.ode import SolverConfig
 
-RENAMED: Mapping[str, str] = {
+MOVED: Mapping[str, str] = {
     "encoder_layers": "encoder.layers",
     "encoder_norm": "encoder.layer_norm",
     "encoder_share": "encoder.degree_normalise",
     "encoder_rates": "encoder.rates",
     "encoder_relation": "encoder.relation",
     "strength": "encoder.strength_context",
-    "system_mean": "encoder.reference_objects (10 for true, null for false)",
-    "gate": "gate.contexts (both, system or object)",
     "regions": "gate.group_context",
-    "dynamics=prototypes": "dynamics.kind=messages",
     "prototypes": "dynamics.prototypes",
     "top": "dynamics.top_k",
     "backbone": "dynamics.backbone",
-    "kinematics": "state.kind (kinematic or latent)",
     "coupling": "state.coupling",
     "anchor": "state.residual_decoder",
     "recall": "state.history_readout",
@@ -38,6 +34,15 @@ RENAMED: Mapping[str, str] = {
     "disentangle": "objective.context_info_weight",
     "frame_time": "solver.frame_time",
 }
+"""Settings of version 0.1 that have the same values under another name."""
+
+CHANGED: Mapping[str, str] = {
+    "system_mean": "encoder.reference_objects (10 for true, null for false)",
+    "gate": "gate.contexts (both, system or object)",
+    "dynamics=prototypes": "dynamics.kind=messages",
+    "kinematics": "state.kind (kinematic or latent)",
+}
+"""Settings of version 0.1 that have other values too."""
 
 
 class Objective(Elbo):
@@ -50,7 +55,7 @@ class Objective(Elbo):
     )
 
 
-class PGODEConfig(LatentConfig):
+class PGODEConfig(LatentODEConfig):
     """Groups of settings, each owned by the module that uses it; the defaults are `default`.
 
     Variants of the paper: w/o O is `gate.contexts=system`, w/o system `gate.contexts=object`,
@@ -58,7 +63,7 @@ class PGODEConfig(LatentConfig):
     `dynamics=single`, w. MLP `dynamics=mlp`, PGODE-S `dynamics.top_k=2`.
     """
 
-    renamed: ClassVar[Mapping[str, str]] = {**LatentConfig.renamed, **RENAMED}
+    renamed: ClassVar[Mapping[str, str]] = {**LatentConfig.renamed, **MOVED, **CHANGED}
     removed: ClassVar[Mapping[str, str]] = {
         "recovery": "the recovery term -z of Eq. 10 is always part of the model"
     }
@@ -72,7 +77,6 @@ class PGODEConfig(LatentConfig):
     rebuild_graph: bool = Field(
         False, description="rebuild graphs defined by distance from the forecast itself"
     )
-    solver: SolverConfig = SolverConfig()
 
     @property
     def gated(self) -> bool:

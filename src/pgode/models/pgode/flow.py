@@ -10,6 +10,7 @@ from pgode.batches.windows import Batch
 from pgode.models.flow import Field, Flow
 from pgode.models.pgode.dynamics.prototypes import MessagesConfig
 from pgode.models.pgode.dynamics.sparse import top_weights
+from pgode.models.pgode.gates import contexts_of
 from pgode.nn.integrate import integrate
 
 if TYPE_CHECKING:
@@ -23,31 +24,28 @@ def flow(model: "PGODE", batch: Batch) -> Flow:
     and contexts come from the observations and stay as they are when the state is perturbed, as
     the theorem has it.
     """
-    contexts = model.contexts(batch)
+    encoded = model.encode(batch)
+    problem = model.problem(batch, encoded, encoded.posterior.mean)
+    contexts = contexts_of(encoded)
     gate = model.gate(contexts, batch)
     solver = model.config.solver
-    initial = model.state.initial(model.posterior(contexts).mean, batch)
     # Right-hand sides do not depend on time, but a derivative has it as an argument.
-    now = torch.zeros_like(initial[:, 0])
+    now = torch.zeros_like(problem.initial[:, 0])
 
     def bound(weights: Float[Tensor, "objects prototypes"]) -> Field:
-        mixture = model.dynamics.bind(weights, contexts, batch)
-        derivative = model.state.derivative(mixture, contexts, batch)
+        derivative = model.derivative(weights, contexts, batch)
         return lambda state: derivative(now, state) * solver.frame_time
-
-    def solve(start: Tensor, times: Tensor) -> Tensor:
-        mixture = model.dynamics.bind(gate, contexts, batch)
-        derivative = model.state.derivative(mixture, contexts, batch)
-        return integrate(derivative, start, batch, times, solver).states
 
     alone = torch.eye(gate.shape[1], dtype=gate.dtype, device=gate.device)
     return Flow(
-        initial=initial,
+        initial=problem.initial,
         weights=_weights_in_use(model, gate),
         mixture=bound(gate),
         prototypes=tuple(bound(row.expand_as(gate).contiguous()) for row in alone),
-        solve=solve,
-        decode=lambda states: model.state.decode(states, batch),
+        solve=lambda start, times: (
+            integrate(problem.derivative, start, batch, times, solver).states
+        ),
+        decode=lambda states: problem.decode(states).transpose(0, 1),
     )
 
 

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from pgode.batches.windows import Batch
+from pgode.models.latent import Encoded
 from pgode.nn.feedforward import FeedForward
 from pgode.runtime.settings import Settings
 
@@ -19,6 +20,15 @@ class Contexts:
 
     object: Float[Tensor, "objects width"]
     system: Float[Tensor, "systems width"]
+
+    def named(self) -> dict[str, Tensor]:
+        """By the names that forecasts report them under."""
+        return {"object_context": self.object, "system_context": self.system}
+
+
+def contexts_of(encoded: Encoded) -> Contexts:
+    """The contexts that an encoding holds by name."""
+    return Contexts(encoded.contexts["object_context"], encoded.contexts["system_context"])
 
 
 class GateConfig(Settings):

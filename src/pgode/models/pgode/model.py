@@ -9,21 +9,21 @@ from torch import Tensor, nn
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.flow import Flow
-from pgode.models.latent import Encoded, LatentForecaster
+from pgode.models.latent import Encoded
+from pgode.models.latent_ode import InitialValueProblem, LatentODE
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.dynamics import build_dynamics
 from pgode.models.pgode.encoder import TemporalGraphEncoder
-from pgode.models.pgode.gates import Contexts, Gate, NoGate
+from pgode.models.pgode.gates import Contexts, Gate, NoGate, contexts_of
 from pgode.models.pgode.mutual_information import MutualInformation, same_system
-from pgode.models.pgode.rebuild import GraphRebuilder
+from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
 from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
 from pgode.models.pgode.strength_context import StrengthContext
 from pgode.nn.gaussian import DiagonalNormal, Posterior
-from pgode.nn.integrate import integrate
-from pgode.ode import Solution
+from pgode.ode import Derivative, Solution
 
 
-class PGODE(LatentForecaster):
+class PGODE(LatentODE):
     """Prototypical graph ODE with disentangled object and system contexts."""
 
     config: PGODEConfig
@@ -81,51 +81,41 @@ class PGODE(LatentForecaster):
     def encode(self, batch: Batch) -> Encoded:
         """Contexts, and the posterior of the initial state."""
         contexts = self.contexts(batch)
-        named = {"object_context": contexts.object, "system_context": contexts.system}
-        return Encoded(self.posterior(contexts), named)
+        return Encoded(self.posterior(contexts), contexts.named())
 
-    def rollout(
-        self,
-        batch: Batch,
-        encoded: Encoded,
-        initial: Float[Tensor, "objects latent"],
-        times: Float[Tensor, "systems outputs"],
-    ) -> tuple[Float[Tensor, "objects outputs features"], int]:
-        """Solve Eq. 10 from z(0) and decode the states."""
-        solution = self.solve(batch, _contexts(encoded), initial, times)
-        return self.state.decode(solution.states, batch), solution.evaluations
-
-    def solve(
-        self,
-        batch: Batch,
-        contexts: Contexts,
-        z0: Float[Tensor, "objects width"],
-        times: Float[Tensor, "systems outputs"],
-    ) -> Solution:
-        """Integrate Eq. 10 from the last observation to every requested time.
-
-        With the graph in force at the last observation or, with `rebuild_graph`, with graphs that
-        are rebuilt from the forecast.
-        """
-        initial = self.state.initial(z0, batch)
+    def problem(
+        self, batch: Batch, encoded: Encoded, initial: Float[Tensor, "objects latent"]
+    ) -> GraphProblem:
+        """Eq. 10 from the last observation on, with the graph in force then."""
+        contexts = contexts_of(encoded)
+        start = self.state.initial(initial, batch)
         gate = self.gate(contexts, batch)
 
-        def piece(batch: Batch, initial: Tensor, times: Tensor) -> Solution:
-            mixture = self.dynamics.bind(gate, contexts, batch)
-            derivative = self.state.derivative(mixture, contexts, batch)
-            return integrate(derivative, initial, batch, times, self.config.solver)
+        def on_graph(batch: Batch) -> Derivative:
+            return self.derivative(gate, contexts, batch)
 
-        if self.rebuild is None:
-            return piece(batch, initial, times)
+        def decode(states: Tensor) -> Tensor:
+            return self.state.decode(states, batch)
 
-        def decode(state: Tensor) -> Tensor:
-            return self.state.decode(state.unsqueeze(0), batch)[:, 0]
+        return GraphProblem(on_graph(batch), start, decode, on_graph)
 
-        return self.rebuild.solve(piece, decode, initial, batch, times)
+    def derivative(
+        self, gate: Float[Tensor, "objects prototypes"], contexts: Contexts, batch: Batch
+    ) -> Derivative:
+        """The right-hand side of Eq. 10 with these weights, on the graph of a batch."""
+        return self.state.derivative(self.dynamics.bind(gate, contexts, batch), contexts, batch)
+
+    def solve(
+        self, problem: InitialValueProblem, batch: Batch, times: Float[Tensor, "systems outputs"]
+    ) -> Solution:
+        """Integrate; with `rebuild_graph` on graphs that are rebuilt from the forecast."""
+        if self.rebuild is None or not isinstance(problem, GraphProblem):
+            return super().solve(problem, batch, times)
+        return self.rebuild.solve(problem, batch, times, self.config.solver)
 
     def extra_losses(self, batch: Batch, encoded: Encoded) -> dict[str, Float[Tensor, ""]]:
         """The two mutual-information terms (Eq. 16-17), in the unit of the bound."""
-        objective, contexts, terms = self.config.objective, _contexts(encoded), {}
+        objective, contexts, terms = self.config.objective, contexts_of(encoded), {}
         if self.parameter_critic is not None:
             weight = -objective.unit * objective.parameter_info_weight
             terms["parameter_info"] = weight * self.parameter_information(batch, contexts)
@@ -159,17 +149,13 @@ class PGODE(LatentForecaster):
 
     def inferred(self, batch: Batch, encoded: Encoded) -> dict[str, Tensor]:
         """Gate weights and contexts."""
-        return {"gate": self.gate(_contexts(encoded), batch), **encoded.contexts}
+        return {"gate": self.gate(contexts_of(encoded), batch), **encoded.contexts}
 
     def flow(self, batch: Batch) -> Flow:
         """The initial value problem of Eq. 10, see `pgode.models.pgode.flow`."""
         from pgode.models.pgode.flow import flow
 
         return flow(self, batch)
-
-
-def _contexts(encoded: Encoded) -> Contexts:
-    return Contexts(encoded.contexts["object_context"], encoded.contexts["system_context"])
 
 
 def _state(config: PGODEConfig, normaliser: Normaliser) -> Latent | Kinematic:

@@ -1,7 +1,7 @@
 """Graphs defined by distance, rebuilt from the forecast: the ODE in pieces, a graph for each."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -12,16 +12,22 @@ from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.data.neighbours import pairs_within
-from pgode.ode import Solution
+from pgode.models.latent_ode import InitialValueProblem
+from pgode.nn.integrate import integrate
+from pgode.ode import Derivative, Solution, SolverConfig
 from pgode.runtime.errors import InputError
 
 ATTRIBUTES = ("weight", "distance")
 SLACK = 1e-6
 """Of an interval."""
 
-Piece = Callable[[Batch, Tensor, Tensor], Solution]
-"""Solve a batch from a state to times counted from the piece's own start."""
-Decode = Callable[[Tensor], Tensor]
+
+@dataclass(frozen=True)
+class GraphProblem(InitialValueProblem):
+    """An initial value problem whose derivative depends on the graph of a batch."""
+
+    on_graph: Callable[[Batch], Derivative]
+    """The derivative on the graph of another batch of the same objects."""
 
 
 class GraphRebuilder:
@@ -57,17 +63,16 @@ class GraphRebuilder:
 
     def solve(
         self,
-        piece: Piece,
-        decode: Decode,
-        initial: Float[Tensor, "objects inputs"],
+        problem: GraphProblem,
         batch: Batch,
         times: Float[Tensor, "systems outputs"],
+        solver: SolverConfig,
     ) -> Solution:
         """Solve from one rebuilt graph to the next; each output comes from the piece it lies in."""
         # The piece of each output. An output at the time of a rebuild belongs to the piece before.
         number = (times / self.every - SLACK).floor().clamp(min=0)
-        outputs: list[Tensor] = [initial] * times.shape[1]
-        state, steps, evaluations, last = initial, 0, 0, int(number.max())
+        outputs: list[Tensor] = [problem.initial] * times.shape[1]
+        state, steps, evaluations, last = problem.initial, 0, 0, int(number.max())
         for piece_number in range(last + 1):
             inside = number == piece_number
             columns = inside.any(0).nonzero()[:, 0].tolist()
@@ -75,12 +80,14 @@ class GraphRebuilder:
             if piece_number < last:
                 end = times.new_full((len(times), 1), self.every)
                 own = torch.cat([own.clamp(max=self.every), end], 1)
-            solution = piece(batch, state, own.clamp(min=0))
+            derivative = problem.on_graph(batch)
+            solution = integrate(derivative, state, batch, own.clamp(min=0), solver)
             steps, evaluations = steps + solution.steps, evaluations + solution.evaluations
             for made, column in zip(solution.states, columns, strict=False):
                 here = inside[batch.system, column].unsqueeze(1)
                 outputs[column] = torch.where(here, made, outputs[column])
             if piece_number < last:
                 state = solution.states[-1]
-                batch = replace(batch, graph=self.graph(decode(state), batch))
+                features = problem.decode(state.unsqueeze(0))[0]
+                batch = replace(batch, graph=self.graph(features, batch))
         return Solution(torch.stack(outputs), steps, evaluations)

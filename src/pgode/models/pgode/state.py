@@ -91,12 +91,12 @@ class Latent(nn.Module):
 
     def decode(
         self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
-    ) -> Float[Tensor, "objects outputs features"]:
+    ) -> Float[Tensor, "outputs objects features"]:
         """States at the requested times to features."""
         decoded: Tensor = self.decoder(states)
         if self.residual:
             decoded = decoded + _base(states, self.history, self.features, batch)
-        return decoded.transpose(0, 1)
+        return decoded
 
 
 class Kinematic(nn.Module):
@@ -164,7 +164,7 @@ class Kinematic(nn.Module):
 
     def decode(
         self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
-    ) -> Float[Tensor, "objects outputs features"]:
+    ) -> Float[Tensor, "outputs objects features"]:
         """q and v are the state itself; other features come from z."""
         size = self.size
         parts = [states[..., : 2 * size]]
@@ -176,7 +176,7 @@ class Kinematic(nn.Module):
             parts.append(rest)
         order = [*self.positions, *self.velocities, *self.others]
         place = torch.tensor(order, device=states.device).argsort()
-        return torch.cat(parts, dim=-1)[..., place].transpose(0, 1)
+        return torch.cat(parts, dim=-1)[..., place]
 
 
 def _decoder(config: LatentStateConfig, width: int, features: int) -> FeedForward:

@@ -16,7 +16,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import one_of
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
-from pgode.runtime.locks import only_one
+from pgode.runtime.locks import locked
 
 GENERATOR = "pgode simulate protein"
 
@@ -52,7 +52,7 @@ def simulate_samples(
     one_of("engine", engine, ENGINES)
     openmm_part("openmm", "System")
     samples = Samples(folder)
-    with only_one(folder / "simulating", f"another command is simulating in {folder}"):
+    with locked(folder / "simulating", busy=f"another command is simulating in {folder}"):
         samples.claim(settings, source)
         return _simulate(source, settings, samples, jobs, engine, display)
 
