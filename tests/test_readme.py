@@ -230,7 +230,7 @@ def test_overview_of_the_reference_says_where_each_public_name_is_defined() -> N
 
 
 def defined(path: Path) -> set[str]:
-    """Functions, classes and methods of a file."""
+    """Functions, classes, methods and tables of a file."""
     names: set[str] = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -238,6 +238,8 @@ def defined(path: Path) -> set[str]:
         if isinstance(node, ast.ClassDef):
             inner = [each.name for each in node.body if isinstance(each, ast.FunctionDef)]
             names.update(f"{node.name}.{method}" for method in inner)
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            names.add(node.target.id)
     return names
 
 

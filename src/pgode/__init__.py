@@ -11,7 +11,7 @@ Names are imported when first used, so that `import pgode` is fast.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _WHERE = {
     "Edges": "pgode.data.trajectories",

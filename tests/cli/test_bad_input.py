@@ -79,7 +79,7 @@ CASES = [
     case(
         "key to set",
         "train springs.nc -o new --set model.prototype=3",
-        'unknown setting "model.prototype". Did you mean "prototypes"?',
+        'unknown setting "model.prototype". Did you mean "dynamics.prototypes"?',
         real=True,
     ),
     case("inner key", "train springs.nc -o new --set model.solver.stp=1", 'Did you mean "step"?'),
@@ -88,7 +88,7 @@ CASES = [
     case("value to set", "train springs.nc -o new --set model.width=wide", "'wide'", "integer"),
     case("epochs", "train springs.nc -o new --epochs 0", "--set training.epochs=...", "or equal"),
     case("no value", "train springs.nc -o new --set model.width", "not of the form key=value"),
-    case("no key", "train springs.nc -o new --set =3", "--set =3", "--set model.prototypes=5"),
+    case("no key", "train springs.nc -o new --set =3", "--set =3", "--set model.width=64"),
     case("YAML to set", "train springs.nc -o new --set model.width=[", "--set model.width=[", "YA"),
     case("YAML", "train springs.nc -o new --config broken.yaml", "broken.yaml is not valid YAML"),
     case("no mapping", "train springs.nc -o new --config list.yaml", "holds list", "Expected gro"),

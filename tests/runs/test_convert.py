@@ -100,3 +100,10 @@ def test_a_run_without_the_recovery_term_cannot_be_converted() -> None:
     old = json.loads((OLD / "config.json").read_text())
     with pytest.raises(InputError, match="without the recovery term"):
         upgrade_config({**old, "model": {**old["model"], "recovery": False}})
+
+
+def test_a_run_of_the_first_release_cannot_be_converted() -> None:
+    old = json.loads((OLD / "config.json").read_text())
+    model = {key: value for key, value in old["model"].items() if key != "coupling"}
+    with pytest.raises(InputError, match=r"written by release 0\.1\.0.* Train the model again"):
+        upgrade_config({**old, "model": model})

@@ -6,14 +6,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 
-def convert(run: Path, *, output: Annotated[Path, Parameter(name=["--output", "-o"])]) -> None:
-    """Write a run of pgode 0.1.0 or earlier as a run that this version opens.
+def convert(old: Path, *, output: Annotated[Path, Parameter(name=["--output", "-o"])]) -> None:
+    """Write a run of an earlier format as a run that this version opens.
 
     Forecasts stay the same to the last digit. The old folder is left as it is.
 
     Parameters
     ----------
-    run
+    old
         Run folder of the earlier format.
     output
         New run folder.
@@ -22,5 +22,5 @@ def convert(run: Path, *, output: Annotated[Path, Parameter(name=["--output", "-
 
     from pgode.runs.convert import convert_run
 
-    convert_run(run, output)
+    convert_run(old, output)
     Console().print(f"wrote {output}", highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Run folders of format 1 (pgode up to 0.1.0) in the format of today."""
+"""Run folders of format 1, from before settings came in groups, in the format of today."""
 
 import json
 import re
@@ -79,8 +79,8 @@ def _read_config(old: Path) -> dict[str, Any]:
         ) from None
     if stored != 1 or not known:
         raise InputError(
-            f"{old} has the format {stored}. Expected a run of format 1, which pgode 0.1.0 and "
-            f"earlier wrote. A run of format {FORMAT} needs no conversion."
+            f"{old} has the format {stored}. Expected a run of format 1. One of format "
+            f"{FORMAT} needs no conversion."
         )
     return config
 
@@ -98,6 +98,11 @@ def upgrade_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _upgrade_pgode(old: Mapping[str, Any]) -> dict[str, Any]:
+    if not {"strength", "coupling"} <= old.keys():
+        raise InputError(
+            "the run was written by release 0.1.0, whose model had neither estimated strengths nor "
+            "pulls. Expected a run of a later version. Train the model again."
+        )
     if not old.get("recovery", True):
         raise InputError(
             "the run was trained without the recovery term (model.recovery=false), which this "

@@ -15,7 +15,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
-from pgode.training.checkpoint import FORMAT, check_format
+from pgode.training.checkpoint import FORMAT, OutdatedRunError, check_format
 from pgode.training.metrics import read_metrics
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -81,9 +81,13 @@ def summary(folder: Path | str) -> dict[str, str]:
 
 def read_config(path: Path) -> RunConfig:
     """The settings of a run."""
-    content = _read(path, "config.json", lambda content: {"format": None, **content})
-    check_format(content.pop("format"), path / "config.json")
-    return _read(path, "config.json", lambda _: validated(RunConfig, content, ""))
+
+    def parse(content: dict[str, Any]) -> RunConfig:
+        is_run = {"name", "model"} <= content.keys()
+        check_format(content.pop("format", 1 if is_run else FORMAT), path / "config.json")
+        return validated(RunConfig, content, "")
+
+    return _read(path, "config.json", parse)
 
 
 def write_config(path: Path, config: RunConfig) -> None:
@@ -146,6 +150,8 @@ def _read(path: Path, name: str, parse: Callable[[dict[str, Any]], Content]) -> 
     """A JSON file of a run folder, parsed."""
     try:
         return parse(json.loads((path / name).read_text(encoding="utf-8")))
+    except OutdatedRunError:
+        raise
     except (OSError, ValueError, TypeError, KeyError) as error:
         detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise InputError(

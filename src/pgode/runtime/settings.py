@@ -1,6 +1,6 @@
 """Settings: frozen pydantic models whose errors name the key, what was expected, and the fix."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -96,7 +96,8 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
         old = ".".join(part for part in (key or where, context["key"]) if part)
         return f'the setting "{old}" was removed: {context["why"]}. Leave it out.'
     if kind == "extra_forbidden":
-        hint = did_you_mean(path[-1], keys) or f"Known keys: {', '.join(keys)}."
+        hint = did_you_mean(path[-1], keys) or _found_deeper(group, path[-1])
+        hint = hint or f"Known keys: {', '.join(keys)}."
         chosen = f' of the kind "{first["loc"][-2]}"' if len(first["loc"]) > len(path) else ""
         return f'unknown setting "{key}"{chosen}. {hint}'
     if kind == "union_tag_invalid":
@@ -118,6 +119,24 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
         f'the setting "{key}" is {first["input"]!r}, which is invalid: {first["msg"]}. '
         f"Correct it in the config file or with --set {key}=..."
     )
+
+
+def _found_deeper(group: type[BaseModel], name: str) -> str:
+    """A sentence that suggests a setting of some group within, by its whole name."""
+    leaves = {path.rpartition(".")[2]: path for path in _paths(group)}
+    close = closest(name, leaves)
+    return f'Did you mean "{leaves[close]}"?' if close else ""
+
+
+def _paths(group: type[BaseModel], before: str = "") -> Iterator[str]:
+    """The names of all settings of a group and of the groups within, with dots."""
+    for key, field in group.model_fields.items():
+        kinds = get_args(field.annotation) or (field.annotation,)
+        groups = [kind for kind in kinds if _is_group(kind)]
+        for each in groups:
+            yield from _paths(each, f"{before}{key}.")
+        if not groups:
+            yield before + key
 
 
 def _located(group: type[BaseModel], location: list[str]) -> tuple[list[str], list[str]]:

@@ -91,10 +91,14 @@ def model_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name.removeprefix(MODEL): tensor for name, tensor in own.items()}
 
 
+class OutdatedRunError(InputError):
+    """A file belongs to a run of another format than today's."""
+
+
 def check_format(found: object, path: Path) -> None:
     """Refuse files of runs in another format than today's."""
     if str(found) != str(FORMAT):
-        raise InputError(
+        raise OutdatedRunError(
             f"{path} belongs to a run of format {found or 1}. Expected format {FORMAT}, which this "
             f"version of pgode writes. Convert the run folder: pgode convert OLD -o NEW."
         )
