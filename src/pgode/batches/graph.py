@@ -120,8 +120,8 @@ class Graph:
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> "Graph":
         """The same graph on another device, or with attributes of another precision."""
-        places = ("offsets", "senders", "reverse_offsets", "reverse_receivers", "reverse_edges")
-        moved = {name: getattr(self, name).to(device) for name in places}
+        indices = ("offsets", "senders", "reverse_offsets", "reverse_receivers", "reverse_edges")
+        moved = {name: getattr(self, name).to(device) for name in indices}
         return replace(self, attributes=self.attributes.to(device=device, dtype=dtype), **moved)
 
     def neighbour_sum(
@@ -171,7 +171,7 @@ class Graph:
     def edge_sum(self, values: Float[Tensor, "edges channels"]) -> Float[Tensor, "rows channels"]:
         """The sum of values given per edge, over each receiver's edges.
 
-        For what `neighbour_sum` and `attend` cannot express; those store nothing per edge.
+        For sums that `neighbour_sum` and `attend` cannot express; those store nothing per edge.
         """
         out: Tensor = operators.edge_sum(self.rows_of_senders, values)
         return out

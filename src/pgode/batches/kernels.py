@@ -192,7 +192,7 @@ def over_rows(
 ) -> None:
     """Run `kernel(start, stop, offsets, *arrays)` over all rows, on as many threads as torch uses.
 
-    Rows are divided so that each part has about as many edges. The kernels hold no interpreter
+    Rows are divided into parts with about the same number of edges. The kernels hold no interpreter
     lock. Sums over all rows go into `shares[part]`, so that no two threads add to the same number.
     """
     rows = len(offsets) - 1
@@ -219,7 +219,7 @@ def parts_for(offsets: np.ndarray, channels: int) -> int:
 
 
 def balanced_cuts(offsets: np.ndarray, parts: int) -> np.ndarray:
-    """Rows at which `parts` ranges begin and end, with about as many edges in each."""
+    """Rows at which `parts` ranges begin and end, with about the same number of edges in each."""
     cuts = np.searchsorted(offsets, np.linspace(0, int(offsets[-1]), parts + 1))
     cuts[0], cuts[-1] = 0, len(offsets) - 1
     return np.asarray(cuts)

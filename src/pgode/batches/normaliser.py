@@ -168,15 +168,15 @@ class Normaliser:
     def check(self, data: Trajectories, source: str) -> None:
         """Refuse data whose features, roles or edge attributes differ from the training data."""
         roles = _texts(data.dataset["feature_role"].values)
-        for what, theirs, ours in (
+        for what, actual, expected in (
             ("features", data.features, self.features),
             ("feature roles", roles, self.roles),
             ("edge attributes", data.edges.attribute_names, self.edge_attributes),
         ):
-            if tuple(theirs) != tuple(ours):
+            if tuple(actual) != tuple(expected):
                 raise InputError(
-                    f"{source} has the {what} {', '.join(theirs)}, but the model was trained on "
-                    f"{', '.join(ours)}. Expected the same names in the same order. Rename or "
+                    f"{source} has the {what} {', '.join(actual)}, but the model was trained on "
+                    f"{', '.join(expected)}. Expected the same names in the same order. Rename or "
                     f"reorder them in the file, or train a model on this data."
                 )
         rule, trained = data.graph_rule, self.graph_rule

@@ -20,7 +20,7 @@ FRAMES = 1000
 
 @dataclass(frozen=True)
 class Reference:
-    """Positions (data units) of the objects in their mean arrangement, and what identifies them."""
+    """Positions (data units) of the objects in their mean arrangement, and their identity."""
 
     positions: tuple[tuple[float, ...], ...]
     objects: str

@@ -1,4 +1,4 @@
-"""Windows of trajectories: a condition that a model is given, a horizon that it forecasts."""
+"""Windows of trajectories: a condition that a model observes, a horizon that it forecasts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -39,7 +39,7 @@ class Batch:
     graph: Graph
     history: TemporalGraph
     system_ids: Int[Tensor, " systems"]
-    """Where each system is in the data the batch was cut from."""
+    """Index of each system in the data that the batch was cut from."""
     reference: Float[Tensor, "objects axes"]
     """Scaled reference position of each object; no axes where none is known."""
 
@@ -203,10 +203,10 @@ def _extended(times: Float[np.ndarray, "system time"]) -> Float[np.ndarray, "sys
 def _grouped(owner: Int[np.ndarray, " objects"], group: Int[np.ndarray, " objects"]) -> np.ndarray:
     """Number the groups of all systems of the batch; objects without a group have -1."""
     numbers = np.full(len(owner), -1, np.int64)
-    has = group >= 0
-    if has.any():
-        pairs = np.stack([owner[has], group[has]])
-        numbers[has] = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
+    grouped = group >= 0
+    if grouped.any():
+        pairs = np.stack([owner[grouped], group[grouped]])
+        numbers[grouped] = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
     return numbers
 
 

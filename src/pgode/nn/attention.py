@@ -71,7 +71,7 @@ class AttentionLayer(nn.Module):
 
 
 class Pooling(nn.Module):
-    """One vector per object from its observations, with its last observation beside it.
+    """One vector per object from its observations, followed by its last observation.
 
         x_t = silu(W [h_t, t]) + TE(t)
         a   = tanh(W_a mean_t x_t)

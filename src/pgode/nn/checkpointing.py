@@ -9,7 +9,7 @@ from torch.utils.checkpoint import checkpoint
 
 
 def checkpointed(part: Callable[..., Tensor], *inputs: Any) -> Tensor:
-    """The output of `part`, without keeping what it was computed from.
+    """The output of `part`, without keeping intermediate results.
 
     `part` must not draw random numbers: it runs a second time for the gradients.
     """

@@ -42,9 +42,9 @@ class Motion:
 
     def followed_by(self, future: "Motion") -> "Motion":
         """This motion, continued by `future`."""
-        ours = (self.position, self.velocity, self.value, self.seen)
-        theirs = (future.position, future.velocity, future.value, future.seen)
-        return Motion(*(torch.cat(both, dim=1) for both in zip(ours, theirs, strict=True)))
+        before = (self.position, self.velocity, self.value, self.seen)
+        after = (future.position, future.velocity, future.value, future.seen)
+        return Motion(*(torch.cat(both, dim=1) for both in zip(before, after, strict=True)))
 
 
 class Geometry:

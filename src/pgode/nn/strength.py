@@ -15,7 +15,7 @@ ACCELERATION_SCALE = 10.0
 """Changes of velocity per frame are small compared with velocities; this makes them comparable."""
 
 FREQUENCIES = (1.0, 2.0, 4.0, 8.0)
-"""Of the waves that encode a strength, per factor of e in strength."""
+"""Frequencies of the waves that encode a strength, per factor of e in strength."""
 
 REGULARISER = 0.01
 """Regularises the ratio where forces are weak."""
@@ -25,15 +25,15 @@ INITIAL_SCALE = 0.01
 
 
 class Strength(nn.Module):
-    """How strongly the changes of velocity follow a learned pull between neighbours.
+    """The least-squares ratio of changes of velocity to a learned pull between neighbours.
 
         s_i = sum_t dv_i(t) . p_i(t) / sum_t |p_i(t)|^2,   p_i = 1/(N - 1) sum_j (x_i - x_j) phi_ij
 
     with phi_ij = 1 + a network of the distance and the edge's attributes: the least-squares factor
     between p and the observed changes of velocity, for each object and, with sums over objects in
     numerator and denominator, for each system. Networks approximate division poorly, so an encoder
-    that has to tell strong forces from weak ones gains most from the quotient itself. Rotations of
-    the system do not change it.
+    that has to distinguish strong from weak forces gains most from the quotient itself. Rotations
+    of the system do not change it.
     """
 
     def __init__(self, width: int, attributes: int) -> None:

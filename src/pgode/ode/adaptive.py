@@ -36,7 +36,7 @@ class Watch:
     ) -> Float[Tensor, "rows width"]:
         """Evaluate the derivative, unless the budget is spent.
 
-        A closed watch does not count: what a backward pass recomputes was counted already.
+        A closed watch does not count: evaluations repeated in a backward pass were counted before.
         """
         if not self.closed:
             self.last = time, z.detach()

@@ -1,4 +1,4 @@
-"""What a caller chooses about a solve: the method, its step or tolerances, its budget."""
+"""Settings of a solve: method, step or tolerances, budget."""
 
 from pydantic import Field
 

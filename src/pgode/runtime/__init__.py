@@ -1,1 +1,1 @@
-"""The foundation of all rooms: files, locks, signals, processes, settings, errors."""
+"""Used by all other packages: files, locks, signals, processes, settings, errors."""

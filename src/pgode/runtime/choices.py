@@ -13,7 +13,7 @@ SIMILAR = 0.55
 
 
 def closest(name: str, names: Iterable[str], cutoff: float = SIMILAR) -> str | None:
-    """The most similar of `names`, whatever the case of letters; None if none is similar."""
+    """The most similar of `names`, ignoring case; None if none is similar."""
     lowered = {each.lower(): each for each in names}
     close = get_close_matches(str(name).lower(), lowered, n=1, cutoff=cutoff)
     return lowered[close[0]] if close else None
@@ -28,8 +28,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 def one_of(what: str, name: str, names: Iterable[str], fix: str = "Choose one of these.") -> str:
     """Return `name` if it is one of `names`; otherwise raise an error that lists them.
 
-    `what` says what is named ("model", "integrator"); `fix` is the last sentence where no similar
-    name can be suggested.
+    `what` is the noun of the message ("model", "integrator"); `fix` is its last sentence if no
+    similar name can be suggested.
     """
     names = tuple(names)
     if name in names:
@@ -44,9 +44,8 @@ def check_int(option: str, value: object, least: int, most: int | None = None) -
     """Return `value` if it is a whole number from `least` to `most`; otherwise raise an error."""
     number = None
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        with suppress(
-            TypeError
-        ):  # Arrays have `__index__`, but it fails unless they hold one integer.
+        # Arrays have `__index__`, but it fails unless they hold one integer.
+        with suppress(TypeError):
             number = index(value)
     if number is not None and number >= least and (most is None or number <= most):
         return number

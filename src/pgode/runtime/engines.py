@@ -1,4 +1,4 @@
-"""Where tasks run: in processes on this machine, or on a Ray cluster."""
+"""Engines that run tasks: processes on this machine, or a Ray cluster."""
 
 import os
 from collections import deque
@@ -18,7 +18,7 @@ process is asked to stop, after running tasks have saved their work.
 """
 
 RETRIES = 2
-"""How often Ray starts a task again whose worker is lost."""
+"""How often Ray restarts a task whose worker is lost."""
 
 
 def run_ray(tasks: Sequence[Task], jobs: int, threads: int, watcher: Watcher) -> None:
@@ -56,7 +56,7 @@ ENGINES: dict[str, Engine] = {"local": run_local, "ray": run_ray}
 
 
 def _ray(cores: int) -> Any:
-    """The module `ray`, connected to a cluster; one started here has so many cores."""
+    """The module `ray`, connected to a cluster; one started here has `cores` cores."""
     try:
         import ray
     except ImportError:

@@ -11,9 +11,9 @@ from pgode.runtime.errors import InputError
 def locked(path: Path, busy: str | None = None) -> Iterator[None]:
     """Let one process at a time into the block for this path; others wait.
 
-    With `busy` nobody waits: if another process is inside, an error begins with that sentence. The
-    lock ends with the process that holds it, even if that is killed. On systems without such locks
-    (Windows) everybody enters: two grids must not share a folder there.
+    With `busy` no process waits: if the lock is held, an error that begins with that sentence is
+    raised. The lock ends with the process that holds it, even if it is killed. Systems without such
+    locks (Windows) lock nothing: two grids must not share a folder there.
     """
     try:
         import fcntl
@@ -26,7 +26,7 @@ def locked(path: Path, busy: str | None = None) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | (0 if busy is None else fcntl.LOCK_NB))
         except BlockingIOError:
             raise InputError(
-                f"{busy}. Expected one at a time. Wait for it, or stop it; what it has finished "
-                f"is kept."
+                f"{busy}. Expected one at a time. Wait for it, or stop it; its finished "
+                f"work is kept."
             ) from None
         yield

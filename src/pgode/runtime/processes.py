@@ -1,4 +1,4 @@
-"""Tasks in separate processes on this machine, some at a time; and what such a process does first.
+"""Tasks in separate processes on this machine, and the entry point of such a process.
 
 A fresh process per task frees all memory when it ends, writes its own log, and can be stopped
 without touching the others.
@@ -88,8 +88,7 @@ def _start(task: Task, threads: int) -> subprocess.Popen[bytes]:
     task.log.parent.mkdir(parents=True, exist_ok=True)
     limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
     with task.log.open("wb") as out:
-        # A separate process group: an interrupt from the keyboard reaches only us, and we pass it
-        # on.
+        # A separate process group: a keyboard interrupt reaches only us, and we pass it on.
         return subprocess.Popen(
             [sys.executable, "-m", *task.command],
             stdin=subprocess.DEVNULL,

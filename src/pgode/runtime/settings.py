@@ -15,8 +15,8 @@ Group = TypeVar("Group", bound=BaseModel)
 class Settings(BaseModel):
     """Base of every group of settings: it cannot change, and unknown keys are errors.
 
-    `renamed` holds the names of earlier versions: old key, or "old key=value", to new setting.
-    `removed` holds what is gone: old key to the reason.
+    `renamed` maps names of earlier versions ("old key" or "old key=value") to the new setting.
+    `removed` maps removed keys to the reason.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
@@ -37,7 +37,7 @@ class Settings(BaseModel):
 
 
 def kind_of(default: str) -> Callable[[Any], Any]:
-    """Read a group that comes in several kinds: a name alone chooses one, and none the default.
+    """Read a group with several kinds: a name alone chooses one, settings without it `default`.
 
     For `Annotated[A | B, Field(discriminator="kind"), BeforeValidator(kind_of("a"))]`.
     """
@@ -56,7 +56,7 @@ def merged(
     """`above` over `below`, group by group.
 
     A group of another kind replaces the whole group below it: settings of the other kind would be
-    invalid. With `keep_kinds` they stay, so that a contradiction is found when they are checked.
+    invalid. With `keep_kinds` they stay, so that validation reports the contradiction.
     """
     result = dict(below)
     for key, value in above.items():
@@ -83,7 +83,7 @@ def validated(group: type[Group], content: Mapping[str, Any], where: str) -> Gro
 
 
 def _explained(group: type[BaseModel], error: ValidationError, where: str) -> str:
-    """The first thing that is wrong: what, where, and how to correct it."""
+    """The first validation error: what is wrong, where, and how to correct it."""
     first = error.errors(include_url=False)[0]
     kind, context = str(first["type"]), first.get("ctx", {})
     path, keys = _located(group, [str(part) for part in first["loc"]])
@@ -96,7 +96,7 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
         old = ".".join(part for part in (key or where, context["key"]) if part)
         return f'the setting "{old}" was removed: {context["why"]}. Leave it out.'
     if kind == "extra_forbidden":
-        hint = did_you_mean(path[-1], keys) or _found_deeper(group, path[-1])
+        hint = did_you_mean(path[-1], keys) or _suggest_nested(group, path[-1])
         hint = hint or f"Known keys: {', '.join(keys)}."
         chosen = f' of the kind "{first["loc"][-2]}"' if len(first["loc"]) > len(path) else ""
         return f'unknown setting "{key}"{chosen}. {hint}'
@@ -121,22 +121,22 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
     )
 
 
-def _found_deeper(group: type[BaseModel], name: str) -> str:
-    """A sentence that suggests a setting of some group within, by its whole name."""
+def _suggest_nested(group: type[BaseModel], name: str) -> str:
+    """A sentence that suggests a setting of an inner group, by its full name."""
     leaves = {path.rpartition(".")[2]: path for path in _paths(group)}
     close = closest(name, leaves)
     return f'Did you mean "{leaves[close]}"?' if close else ""
 
 
-def _paths(group: type[BaseModel], before: str = "") -> Iterator[str]:
-    """The names of all settings of a group and of the groups within, with dots."""
+def _paths(group: type[BaseModel], prefix: str = "") -> Iterator[str]:
+    """The dotted names of all settings of a group and of its inner groups."""
     for key, field in group.model_fields.items():
         kinds = get_args(field.annotation) or (field.annotation,)
         groups = [kind for kind in kinds if _is_group(kind)]
         for each in groups:
-            yield from _paths(each, f"{before}{key}.")
+            yield from _paths(each, f"{prefix}{key}.")
         if not groups:
-            yield before + key
+            yield prefix + key
 
 
 def _located(group: type[BaseModel], location: list[str]) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""Long work as independent tasks, and what is called as they progress."""
+"""Long work as independent tasks, and the interface for watching their progress."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 PAUSE = 0.3
-"""Seconds between two looks at the running tasks."""
+"""Seconds between two checks of the running tasks."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work, described for both places where it can run.
+    """One piece of work, described for both engines.
 
     On this machine it is `python -m command`, which stores its results itself and prints into
     `log`. On Ray, whose workers need not share our files, it is the generator function
@@ -28,7 +28,7 @@ class Task:
 
 
 class Watcher(Protocol):
-    """Is called as tasks start and end."""
+    """Callbacks on the progress of tasks."""
 
     def running(self, tasks: Sequence[Task]) -> None:
         """These are running now; called several times a second."""
