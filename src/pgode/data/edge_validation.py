@@ -1,4 +1,4 @@
-"""What makes a list of edges the graphs of systems, and the errors that say where it is not."""
+"""Validation of edge lists; an error names the first graph or edge that is wrong."""
 
 from dataclasses import replace
 from typing import Any

@@ -147,7 +147,7 @@ class Edges:
 def _runs(
     sorted_ids: Int[np.ndarray, " entry"], count: int
 ) -> tuple[Int[np.ndarray, " count"], Int[np.ndarray, " count"]]:
-    """Where the entries of each id start in a sorted list, and how many there are."""
+    """Start and number of the entries of each id in a sorted list."""
     lengths = np.bincount(sorted_ids, minlength=count)
     return np.cumsum(lengths) - lengths, lengths
 

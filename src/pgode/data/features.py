@@ -1,4 +1,4 @@
-"""What features are: positions, velocities or plain values, and which of them form one variable."""
+"""Roles of features (position, velocity, plain value), and the variables they are components of."""
 
 import re
 from collections import Counter

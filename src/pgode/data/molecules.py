@@ -32,7 +32,7 @@ class Molecule:
     """Whether the atom is the C-alpha of its residue."""
 
     def chosen(self, atoms: Atoms) -> Bool[np.ndarray, " atom"]:
-        """The atoms that belong to a choice."""
+        """Mask of the chosen atoms."""
         kept = {"all": np.ones(len(self.mass), bool), "heavy": ~self.hydrogen, "ca": self.alpha}
         if not kept[atoms].any():
             raise InputError(
@@ -59,7 +59,7 @@ class Molecule:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How the frames of a simulation become data; recorded in the attributes of the file.
+    """Choices by which simulated frames become data; recorded in the attributes of the file.
 
     `superposed`: each frame is turned and shifted onto the first of its trajectory, by least
     squares over the kept atoms. `centred`: the centre of mass of each frame is at the origin.
@@ -93,12 +93,12 @@ def prepare(
     molecule: Molecule,
     preparation: Preparation,
     settings: Mapping[str, Any],
-    **about: Any,
+    **metadata: Any,
 ) -> Trajectories:
     """Trajectories of whole molecules (positions in nm, times in ps), with graphs by distance.
 
-    `settings` are recorded with the preparation in the file's attributes; `about` is passed on to
-    `Trajectories.build` (parameters, split, provenance).
+    `settings` are recorded with the preparation in the file's attributes; `metadata` (parameters,
+    split, provenance) is passed on to `Trajectories.build`.
     """
     kept = molecule.chosen(preparation.atoms)
     molecule = molecule.only(kept)
@@ -120,7 +120,7 @@ def prepare(
         topology=molecule.pdb,
         graph_cutoff=preparation.cutoff,
         graph_interval=preparation.update * step,
-        **about,
+        **metadata,
     )
 
 

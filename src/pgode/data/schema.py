@@ -62,8 +62,8 @@ def with_edges(ds: xr.Dataset, edges: Edges) -> xr.Dataset:
 def content_hash(ds: xr.Dataset) -> str:
     """SHA-256 over names, shapes and little-endian values of every variable, in name order.
 
-    Provenance is left out: the same numbers are the same data whatever made them. Text is hashed
-    as JSON because its stored width depends on the file format.
+    Provenance is left out: the same numbers are the same data, whatever their origin. Text is
+    hashed as JSON because its stored width depends on the file format.
     """
     digest = hashlib.sha256()
     for name in sorted(str(name) for name in ds.variables):

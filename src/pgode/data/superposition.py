@@ -1,4 +1,4 @@
-"""Rigid motions: turning and shifting frames so that they lie on others as well as they can."""
+"""Superposition: rigid motions that put frames onto others by least squares."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ def optimal_rotation(covariance: Any, namespace: Any = np) -> Any:
     """The rotation R that minimises |X R - Y|^2, given X^T Y (..., axes, axes) of centred points.
 
     Kabsch: R comes from the singular vectors of the covariance, and the sign of the last one is
-    turned where the result would be a reflection. `namespace` is `numpy` or `torch`, whichever the
+    flipped where the result would be a reflection. `namespace` is `numpy` or `torch`, whichever the
     covariance belongs to, so that data (which needs no torch) and models share this function.
     """
     left, _, right = namespace.linalg.svd(covariance)
@@ -35,7 +35,7 @@ def superposed(
     positions: Float[np.ndarray, "system time object axes"],
     onto: Float[np.ndarray, "system 1 object axes"] | None = None,
 ) -> Float[np.ndarray, "system time object axes"]:
-    """Each frame turned and shifted so that its mean squared distance to the first is least.
+    """Each frame rotated and shifted so that its mean squared distance to the first is least.
 
     All objects have the same weight. `onto` replaces the first frame as the target.
     """

@@ -1,7 +1,7 @@
 """`Trajectories`: observed systems of interacting objects, as one validated, labelled dataset.
 
 All sources of data (simulators, importers) produce it and all users of data start from it, so
-what it validates need not be checked again anywhere else.
+its checks need not be repeated anywhere else.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ Names = Sequence[str] | Shaped[np.ndarray, " name"]
 class Trajectories(DatasetView):
     """States (system, object, time, feature) with times, masks, graphs, parameters and splits.
 
-    Make one with `build` or `from_dataset`; both validate. `dataset` is exactly what a file holds.
+    Make one with `build` or `from_dataset`; both validate. `dataset` is the content of a file.
     Values that are not observed are NaN in memory, so nothing can use them by accident.
     """
 
@@ -86,21 +86,24 @@ class Trajectories(DatasetView):
         t = validation.frame_times(times, systems, x.shape[2], source)
         t[np.isnan(t)] = np.nan  # One bit pattern for NaN: the hash must not depend on it.
 
-        here = np.ones((systems, objects), dtype=bool)
+        is_present = np.ones((systems, objects), dtype=bool)
         if present is not None:
-            here = validation.mask("present", present, ("system", "object"), here.shape, source)
-            validation.check_present(here, source)
-        possible = here[:, :, None, None] & np.isfinite(t)[:, None, :, None]
+            is_present = validation.mask(
+                "present", present, ("system", "object"), is_present.shape, source
+            )
+            validation.check_present(is_present, source)
+        possible = is_present[:, :, None, None] & np.isfinite(t)[:, None, :, None]
         if observed is None:
-            seen = np.broadcast_to(possible, x.shape).copy()
+            is_observed = np.broadcast_to(possible, x.shape).copy()
         else:
-            seen = validation.mask("observed", observed, STATE_DIMS, x.shape, source) & possible
-        validation.check_states(x, seen, t, names, source)
-        x[~seen] = np.nan
+            mask = validation.mask("observed", observed, STATE_DIMS, x.shape, source)
+            is_observed = mask & possible
+        validation.check_states(x, is_observed, t, names, source)
+        x[~is_observed] = np.nan
 
-        about_features = _feature_columns(names, roles, variables, units, source)
-        role = tuple(about_features["feature_role"][1].tolist())
-        p, about_parameters = _parameter_columns(
+        feature_columns = _feature_columns(names, roles, variables, units, source)
+        role = tuple(feature_columns["feature_role"][1].tolist())
+        p, parameter_columns = _parameter_columns(
             parameters, parameter_names, parameter_units, systems, source
         )
         if group is None:
@@ -117,13 +120,13 @@ class Trajectories(DatasetView):
                 **validation.topology(topology, objects, source),
                 "states": (STATE_DIMS, x),
                 "times": (("system", "time"), t, {"units": time_units}),
-                "observed": (STATE_DIMS, seen),
-                "present": (("system", "object"), here),
+                "observed": (STATE_DIMS, is_observed),
+                "present": (("system", "object"), is_present),
                 "parameters": (("system", "parameter"), p),
-                "group": (("system", "object"), validation.groups(group, here.shape, source)),
+                "group": (("system", "object"), validation.groups(group, is_present.shape, source)),
                 "split": ("system", strings(parts)),
             },
-            coords={**about_features, **about_parameters},
+            coords={**feature_columns, **parameter_columns},
             attrs={
                 "title": title,
                 "time_units": time_units,
@@ -134,7 +137,7 @@ class Trajectories(DatasetView):
                 **validation.graph_rule(graph_cutoff, graph_interval, role, source),
             },
         )
-        return cls(with_edges(dataset, validated_edges(edges, t[:, 0], here, source)))
+        return cls(with_edges(dataset, validated_edges(edges, t[:, 0], is_present, source)))
 
     @classmethod
     def from_dataset(cls, ds: xr.Dataset, source: str = "the dataset") -> "Trajectories":
@@ -246,7 +249,7 @@ class Trajectories(DatasetView):
         return Trajectories(with_edges(kept, self.edges.permuted(place)))
 
     def summary(self) -> dict[str, Any]:
-        """What `pgode info` shows: plain numbers, text, lists and dicts, ready for JSON."""
+        """The content of `pgode info`: plain numbers, text, lists and dicts, ready for JSON."""
         return summary(self.dataset)
 
 
@@ -288,8 +291,8 @@ def _parameter_columns(
     validation.check_names("parameter", names, source)
     validation.check_parameters(p, names, source)
     p[np.isnan(p)] = np.nan
-    given = ("",) * count if units is None else units
-    units = validation.texts("parameter_units", given, count, "parameter", source)
+    units = ("",) * count if units is None else units
+    units = validation.texts("parameter_units", units, count, "parameter", source)
     return p, {"parameter": strings(names), "parameter_units": ("parameter", strings(units))}
 
 

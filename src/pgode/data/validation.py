@@ -1,6 +1,6 @@
-"""What makes a set of arrays trajectories, and the errors that say where they are not.
+"""Validation of the arrays of trajectories; an error names the first element that is wrong.
 
-Every check is one vectorised test of a whole array; only a failure searches for the first culprit.
+Every check is one vectorised test of a whole array; the element is located only after a failure.
 """
 
 import json
@@ -32,60 +32,60 @@ def numbers(
     name: str, values: Any, dims: Sequence[str], shape: Sequence[int | None], source: str
 ) -> Float[np.ndarray, "..."]:
     """A float64 copy of `values`, whose dims must have the sizes in `shape` (None: any)."""
-    given = array(name, values, source)
-    if given.dtype.kind not in "biuf" and given.size:
+    data = array(name, values, source)
+    if data.dtype.kind not in "biuf" and data.size:
         raise InputError(
-            f"{name} in {source} holds {given.dtype}. Expected real numbers. "
+            f"{name} in {source} holds {data.dtype}. Expected real numbers. "
             f"Convert the array before building trajectories."
         )
-    check_shape(name, given, dims, shape, source)
-    return np.array(given, dtype=np.float64, order="C")
+    check_shape(name, data, dims, shape, source)
+    return np.array(data, dtype=np.float64, order="C")
 
 
 def mask(
     name: str, values: Any, dims: Sequence[str], shape: Sequence[int | None], source: str
 ) -> Bool[np.ndarray, "..."]:
     """A boolean copy of `values`; zeros and ones are read as False and True."""
-    given = array(name, values, source)
-    if given.dtype.kind not in "biuf" or not ((given == 0) | (given == 1)).all():
+    data = array(name, values, source)
+    if data.dtype.kind not in "biuf" or not ((data == 0) | (data == 1)).all():
         raise InputError(
-            f"{name} in {source} is not a mask (it holds {given.dtype}). Expected True and False, "
+            f"{name} in {source} is not a mask (it holds {data.dtype}). Expected True and False, "
             f"or 1 and 0. Convert the array before building trajectories."
         )
-    check_shape(name, given, dims, shape, source)
-    return np.array(given, dtype=bool, order="C")
+    check_shape(name, data, dims, shape, source)
+    return np.array(data, dtype=bool, order="C")
 
 
 def check_shape(
     name: str,
-    given: Shaped[np.ndarray, "..."],
+    data: Shaped[np.ndarray, "..."],
     dims: Sequence[str],
     shape: Sequence[int | None],
     source: str,
 ) -> None:
     """Refuse an array that does not have these dims and sizes (None: any size)."""
-    fits = given.ndim == len(dims) and all(
-        want is None or want == got for want, got in zip(shape, given.shape, strict=True)
+    fits = data.ndim == len(dims) and all(
+        want is None or want == got for want, got in zip(shape, data.shape, strict=True)
     )
     if not fits:
         sizes = ", ".join(
             dim if size is None else f"{dim} {size}" for dim, size in zip(dims, shape, strict=True)
         )
         raise InputError(
-            f"{name} in {source} has shape {given.shape}. Expected ({sizes}). "
+            f"{name} in {source} has shape {data.shape}. Expected ({sizes}). "
             f"Reorder or cut the array so that its dimensions are these."
         )
 
 
 def texts(name: str, values: Any, count: int, owner: str, source: str) -> tuple[str, ...]:
     """`values` as `count` strings, whatever string type a file or a library stored them in."""
-    given = np.atleast_1d(array(name, values, source))
-    if given.ndim != 1 or len(given) != count:
+    data = np.atleast_1d(array(name, values, source))
+    if data.ndim != 1 or len(data) != count:
         raise InputError(
-            f"{name} in {source} has {given.size} entries. Expected {count}, one per {owner}. "
+            f"{name} in {source} has {data.size} entries. Expected {count}, one per {owner}. "
             f"Give one for each."
         )
-    text = np.char.decode(given, "utf-8") if given.dtype.kind == "S" else given.astype(np.str_)
+    text = np.char.decode(data, "utf-8") if data.dtype.kind == "S" else data.astype(np.str_)
     return tuple(text.tolist())
 
 
@@ -196,14 +196,14 @@ def check_split(split: Sequence[str], source: str) -> None:
 
 def groups(values: Any, shape: tuple[int, int], source: str) -> Int[np.ndarray, "system object"]:
     """Group numbers as int32, -1 where an object has none."""
-    given = array("group", values, source)
-    check_shape("group", given, ("system", "object"), shape, source)
-    if given.dtype.kind not in "iu" or (given < -1).any() or (given > 2**31 - 1).any():
+    data = array("group", values, source)
+    check_shape("group", data, ("system", "object"), shape, source)
+    if data.dtype.kind not in "iu" or (data < -1).any() or (data > 2**31 - 1).any():
         raise InputError(
-            f"group in {source} holds {given.dtype} from {given.min()} to {given.max()}. Expected "
+            f"group in {source} holds {data.dtype} from {data.min()} to {data.max()}. Expected "
             f"whole numbers from 0 on, or -1 for no group. Number the groups."
         )
-    return given.astype(np.int32)
+    return data.astype(np.int32)
 
 
 def check_settings(settings: str, source: str) -> None:
@@ -244,7 +244,7 @@ def topology(text: str, objects: int, source: str) -> dict[str, Any]:
 
 
 def graph_rule(cutoff: Any, interval: Any, roles: Sequence[str], source: str) -> dict[str, float]:
-    """How edges follow from positions, as attributes; empty where they do not."""
+    """Attributes that define edges by distance; empty if edges do not follow from positions."""
     distance, every = float(cutoff), float(interval)
     if distance == 0 and every == 0:
         return {}

@@ -180,7 +180,7 @@ def test_parts_of_one_run_are_refused(tmp_path: Path) -> None:
         part.save(str(tmp_path / name))
     parts = [tmp_path / "b.xtc", tmp_path / "a.xtc"]
     options = {"frames_per_system": 6}
-    with pytest.raises(InputError, match=r"b\.xtc goes on where .*a\.xtc ends"):
+    with pytest.raises(InputError, match=r"b\.xtc continues where .*a\.xtc ends"):
         md.read(parts, tmp_path / "top.pdb", RAW, **options)
     assert md.read(parts, tmp_path / "top.pdb", RAW, **options, splits=(1, 0, 0)).systems == 12
 

@@ -62,7 +62,7 @@ def read(
     atoms = read_topology(topology)
     kept, expression = selected(atoms, selection, topology)
 
-    positions, times, split, about = [], [], [], []
+    positions, times, split, provenance = [], [], [], []
     spans: dict[Path, tuple[float, float]] = {}
     for path in paths:
         frames = read_frames(path, atoms, kept, stride, topology)
@@ -76,7 +76,7 @@ def read(
         positions.append(unwrapped[rows])
         times.append(clock[rows] - clock[first, None])
         split += blocks
-        about.append(
+        provenance.append(
             {"name": path.name, "frames": len(clock), "systems": len(first), "made_whole": boxed}
         )
     return prepare(
@@ -85,7 +85,7 @@ def read(
         _molecule(atoms.subset(kept), positions[0][0, 0]),
         preparation,
         {
-            "trajectories": about,
+            "trajectories": provenance,
             "topology": topology.name,
             "selection": expression,
             "stride": stride,
@@ -150,7 +150,7 @@ def _refuse_parts(
         if other != path and (after or before):
             one, two = (other, path) if after else (path, other)
             raise InputError(
-                f"{two} goes on where {one} ends, so they are parts of one run. Expected whole "
+                f"{two} continues where {one} ends, so they are parts of one run. Expected whole "
                 f"runs: each file is split separately, and training frames would be adjacent to "
                 f"test frames. Join them first, with the tool of your MD program."
             )

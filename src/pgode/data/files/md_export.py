@@ -137,31 +137,31 @@ def _atoms(
     data: xr.Dataset, objects: int, topology: Path | None, selection: str | None, source: str
 ) -> Any:
     """The topology of the atoms that the data holds."""
-    own = _own_topology(data)
+    stored = _stored_topology(data)
     if topology is None:
-        if own is None:
+        if stored is None:
             raise InputError(
                 f"{source} does not say which atoms its {objects} objects are. Expected a "
                 f"topology. Give its file:  --topology top.pdb"
             )
-        return own
+        return stored
     atoms = _narrowed(read_topology(topology), objects, selection, topology, source)
-    if own is not None:
-        for k, (ours, theirs) in enumerate(zip(own.atoms, atoms.atoms, strict=True)):
-            if ours.element is not theirs.element:
+    if stored is not None:
+        for k, (atom, other) in enumerate(zip(stored.atoms, atoms.atoms, strict=True)):
+            if atom.element is not other.element:
                 raise InputError(
-                    f"atom {k} is {ours} in {source} but {theirs} in {topology}. Expected the same "
+                    f"atom {k} is {atom} in {source} but {other} in {topology}. Expected the same "
                     f"atoms in the same order. Give the topology that the data was made with, or "
                     f"leave --topology out to use the data's own."
                 )
     return atoms
 
 
-def _own_topology(data: xr.Dataset) -> Any:
+def _stored_topology(data: xr.Dataset) -> Any:
     if "topology" not in data:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "own.pdb"
+        path = Path(folder) / "stored.pdb"
         path.write_text(str(data["topology"].values), encoding="utf-8")
         return read_topology(path)
 
@@ -183,5 +183,5 @@ def _narrowed(atoms: Any, objects: int, selection: str | None, topology: Path, s
         f"{source} has {objects} atoms, but {topology} has {atoms.n_atoms}, of which "
         f'"{expression}" keeps {", ".join(counts)}. Expected the topology that the data was made '
         f"with. Give that one, choose its atoms with --select, or leave --topology out if the "
-        f"data carries its own."
+        f"data has its own."
     )

@@ -114,8 +114,8 @@ def selected(
         with suppress(InputError):
             return _matching(topology, expression, path), expression
     raise InputError(
-        f"all {topology.n_atoms} atoms of {path} are water. Expected a molecule. If the water is "
-        f'what you want, say so:  --select "all"'
+        f"all {topology.n_atoms} atoms of {path} are water. Expected a molecule. To keep the "
+        f'water, use --select "all".'
     )
 
 
@@ -148,14 +148,14 @@ def read_frames(
     parts = []
     try:
         with quiet():
-            # mdtraj reads all atoms of every frame, and what is not wanted is left out here: given
+            # mdtraj reads all atoms of every frame, and the others are dropped here: given
             # both a stride and atoms, its TRR reader writes past its memory (1.11.1), and with
             # atoms alone it does not notice a topology that does not fit.
-            seen = 0
+            count = 0
             for chunk in library.iterload(str(path), chunk=CHUNK, top=topology):
                 _check_atoms(path, chunk.n_atoms, topology, topology_path)
-                first = -seen % stride
-                seen += len(chunk)
+                first = -count % stride
+                count += len(chunk)
                 if first < len(chunk):
                     parts.append(chunk[first::stride].atom_slice(kept))
             if not parts:
@@ -212,7 +212,7 @@ def _atoms_in(path: Path) -> int | None:
 
 
 def _check_dcd_length(path: Path, frames: int, stride: int) -> None:
-    """Refuse a DCD file shorter than its header says: mdtraj reads the rest without an error."""
+    """Refuse a DCD file shorter than its header claims, which mdtraj reads without an error."""
     if path.suffix.lower() != ".dcd":
         return
     with path.open("rb") as file:

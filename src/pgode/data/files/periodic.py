@@ -14,12 +14,12 @@ models are closer, and some formats store all chains of a complex as one."""
 
 
 def without_jumps(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
-    """Positions (nm) without jumps, and whether there was a box to undo.
+    """Positions (nm) without jumps, and whether the frames had a box.
 
     In every frame, bonded atoms are put next to each other; in the first, so are fragments (the
-    chains of a complex); from then on each fragment takes the shorter way from frame to frame. The
+    chains of a complex); from then on each fragment takes the shortest displacement. The
     last step adds up displacements instead of counting crossings, since in a box of fluctuating
-    size fragments that have crossed it would otherwise shake.
+    size fragments that have crossed it would otherwise jitter.
     """
     box = frames.unitcell_vectors
     if box is None or not (np.abs(np.linalg.det(box)) > 0).all():
@@ -27,7 +27,7 @@ def without_jumps(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
     bonds, fragment = _fragments(frames[0])
     if len(bonds):
         frames.make_molecules_whole(inplace=True, sorted_bonds=bonds)
-    first = _together(frames[0], fragment)
+    first = _join_fragments(frames[0], fragment)
     positions = np.asarray(frames.xyz, dtype=np.float64)
     box = np.asarray(box, dtype=np.float64)
 
@@ -45,11 +45,11 @@ def without_jumps(frames: Any) -> tuple[Float[np.ndarray, "time atom 3"], bool]:
 
 
 def _fragments(frame: Any) -> tuple[Int[np.ndarray, "bond 2"], Int[np.ndarray, " atom"]]:
-    """Bonds, ordered so that the first atom of each is placed before, and each atom's fragment.
+    """Bonds, ordered so that the first atom of each is already placed, and each atom's fragment.
 
     Files often lack bonds: of residues unknown to mdtraj, or all of them where only C-alphas were
-    kept. Neighbours in a residue or along a chain then count as bonded. Or they have a bond from
-    one chain of a complex to the next, where the format has no chains.
+    kept. Neighbours in a residue or along a chain then count as bonded. Others have a bond
+    from one chain of a complex to the next, because their format has no chains.
     """
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import breadth_first_order, connected_components
@@ -99,7 +99,7 @@ def _neighbours(one: Any, other: Any) -> bool:
     return bool(polymers and one.chain is other.chain)
 
 
-def _together(frame: Any, fragment: Int[np.ndarray, " atom"]) -> Float[np.ndarray, "atom 3"]:
+def _join_fragments(frame: Any, fragment: Int[np.ndarray, " atom"]) -> Float[np.ndarray, "atom 3"]:
     """The first frame with its large fragments next to each other."""
     size = np.bincount(fragment)
     if len(size) > 1:

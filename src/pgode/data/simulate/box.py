@@ -1,4 +1,4 @@
-"""Particles of mass one in a square box, with one pair force: Springs and Charged are of this kind.
+"""Particles of mass one in a square box, with one pair force: the base of Springs and Charged.
 
 Their parameters are the half-width of the `box`, the initial `speed`, the `strength` of the force,
 and a `probability` that the graph is drawn with.

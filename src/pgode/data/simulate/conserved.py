@@ -15,7 +15,7 @@ def energy(
     """Energy of every system at every time; None where it is not known.
 
     `states` are other states of the same systems, for instance a forecast of them, at any times.
-    The energy is known for what `simulate` made. It is NaN at times at which a value it needs is
+    The energy is known for data of `simulate`. It is NaN at times at which a value it needs is
     missing.
     """
     kind = generated_by(trajectories.dataset.attrs["generator"])

@@ -56,9 +56,9 @@ def simulate(
         one_of("integrator", integrator, kind.integrators),
     )
     objects = check_int("objects", objects, 1)
-    given = zip(SPLITS, (train, val, test, ood), strict=True)
-    counts = {split: check_int(split, count, 0) for split, count in given}
-    # A larger seed would fill two words of the stream's key and could collide with the next entry.
+    requested = zip(SPLITS, (train, val, test, ood), strict=True)
+    counts = {split: check_int(split, count, 0) for split, count in requested}
+    # A larger seed would take two entries of the stream's key and could collide with the next one.
     seed = check_int("seed", seed, 0, 2**32 - 1)
     if not any(counts.values()):
         raise InputError(
@@ -110,7 +110,7 @@ def columns(
 
 
 def generated_by(generator: str) -> ParticleSystem | None:
-    """The system that `simulate` made such data of; None for data of another origin."""
+    """The system that a `generator` attribute names; None if `simulate` did not make the data."""
     for prefix in (GENERATOR, OLD_GENERATOR):
         if generator.startswith(prefix):
             return SYSTEMS.get(generator.removeprefix(prefix))

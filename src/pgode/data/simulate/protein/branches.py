@@ -14,12 +14,12 @@ from pgode.runtime.signals import StopRequest
 from pgode.runtime.tasks import Task
 
 Part = State | tuple[int, Sample]
-"""Where a branch begins, or a finished sample and its number."""
+"""The initial state of a branch, or a finished sample and its number."""
 
 
 @dataclass(frozen=True)
 class Remainder:
-    """What is left to simulate of a branch, and the states it continues from.
+    """The unfinished part of a branch, and the states it continues from.
 
     `start` is where the branch begins, None until it has separated from the others; `ends` are the
     last states of its finished samples, by number.
@@ -53,7 +53,7 @@ class Remainder:
 
 
 def finish_branch(samples: Samples, branch: Branch, sampler: Sampler, stop: StopRequest) -> bool:
-    """Simulate and store all that is missing of a branch; False if stopped before the end."""
+    """Simulate and store the unfinished part of a branch; False if stopped before the end."""
     parts = Remainder.of(samples, branch).simulate(sampler, samples.settings)
     while not stop:
         part = next(parts, None)

@@ -91,7 +91,7 @@ def _solvate(source: Source, settings: ProteinSettings) -> Solvated:
 
 @contextmanager
 def _repeatable(seed: int) -> Iterator[None]:
-    """Fix what is random in OpenMM: draws from Python's random module, the order of sums."""
+    """Make OpenMM deterministic: fixed seed of Python's random module, fixed order of sums."""
     from openmm import Platform
 
     platform, before = Platform.getPlatformByName("CPU"), random.getstate()
@@ -151,22 +151,22 @@ def _molecule(topology: Any, positions: np.ndarray) -> Molecule:
             "the atoms of the molecule do not come before its solvent. Expected a structure "
             "without ions or water. Remove them from the file."
         )
-    own = app.Topology()
-    renamed: dict[Any, Any] = {}
+    solute = app.Topology()
+    atoms: dict[Any, Any] = {}
     chains: dict[Any, Any] = {}
     residues: dict[Any, Any] = {}
     for atom in kept:
         residue, chain = atom.residue, atom.residue.chain
         if chain not in chains:
-            chains[chain] = own.addChain(chain.id)
+            chains[chain] = solute.addChain(chain.id)
         if residue not in residues:
-            residues[residue] = own.addResidue(residue.name, chains[chain], residue.id)
-        renamed[atom] = own.addAtom(atom.name, atom.element, residues[residue])
+            residues[residue] = solute.addResidue(residue.name, chains[chain], residue.id)
+        atoms[atom] = solute.addAtom(atom.name, atom.element, residues[residue])
     for bond in topology.bonds():
-        if bond[0] in renamed and bond[1] in renamed:
-            own.addBond(renamed[bond[0]], renamed[bond[1]])
+        if bond[0] in atoms and bond[1] in atoms:
+            solute.addBond(atoms[bond[0]], atoms[bond[1]])
     text = io.StringIO()
-    app.PDBFile.writeFile(own, positions[: len(kept)] * unit.nanometer, text, keepIds=True)
+    app.PDBFile.writeFile(solute, positions[: len(kept)] * unit.nanometer, text, keepIds=True)
     order = {residue: number for number, residue in enumerate(residues)}
     return Molecule(
         # The first line has the date, but the same molecule must have the same text.

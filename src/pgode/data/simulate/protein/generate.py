@@ -119,7 +119,7 @@ def collect(samples: Samples, preparation: Preparation) -> Trajectories:
         _provenance(samples),
         parameters=np.stack([sample.parameters for sample in finished]),
         split=[split for split, _ in labels],
-        **_about(settings),
+        **_metadata(settings),
     )
 
 
@@ -153,7 +153,7 @@ def collect_replicas(samples: Samples, preparation: Preparation) -> Trajectories
         {**_provenance(samples), "replica_of": owner},
         parameters=np.stack(parameters),
         split=split,
-        **_about(settings),
+        **_metadata(settings),
     )
 
 
@@ -162,7 +162,7 @@ def _molecule(samples: Samples) -> Molecule:
 
 
 def _provenance(samples: Samples) -> dict[str, object]:
-    """How the data was made, for the attributes of the file."""
+    """Provenance of the data, for the attributes of the file."""
     settings = samples.settings
     solvated, _ = samples.required_solvated()
     solvent = "implicit (OBC2); pressure has no meaning" if settings.implicit else "TIP3P"
@@ -177,7 +177,7 @@ def _provenance(samples: Samples) -> dict[str, object]:
     }
 
 
-def _about(settings: ProteinSettings) -> dict[str, Any]:
+def _metadata(settings: ProteinSettings) -> dict[str, Any]:
     return {
         "parameter_names": settings.parameters,
         "parameter_units": tuple(UNITS[name] for name in settings.parameters),

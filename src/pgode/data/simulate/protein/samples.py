@@ -27,28 +27,30 @@ SAMPLE = ("frames", "parameters", "replicas", "condition", "positions", "box")
 
 @dataclass(frozen=True)
 class Samples:
-    """Finished samples of one data set, one file each, and what they are made from."""
+    """Finished samples of one data set, one file each, and the state they start from."""
 
     folder: Path
 
     def claim(self, settings: ProteinSettings, source: Source) -> None:
         """Create the folder for these settings, or check that it has them or can be extended."""
         path = self.folder / "settings.json"
-        ours = {**settings.to_json(), **_versions()}
+        requested = {**settings.to_json(), **_versions()}
         if not path.exists():
             write_text(self.folder / "structure.pdb", source.pdb)
-            write_json(path, ours)
+            write_json(path, requested)
             return
-        theirs = self._content()
-        other = [name for name in ours if ours[name] != theirs.get(name)]
-        if not other:
+        stored = self._content()
+        changed = [name for name in requested if requested[name] != stored.get(name)]
+        if not changed:
             return
         # Complete data stays valid under a newer OpenMM; incomplete data must not be continued.
-        allowed = {*EXTENSIBLE, *_versions()} if self._all_there(settings) else set(EXTENSIBLE)
-        if set(other) <= allowed:
-            write_json(path, {**ours, **self.versions()})
+        allowed = {*EXTENSIBLE, *_versions()} if self._is_complete(settings) else set(EXTENSIBLE)
+        if set(changed) <= allowed:
+            write_json(path, {**requested, **self.versions()})
         else:
-            listed = ", ".join(f"{name} {theirs.get(name)} (now {ours[name]})" for name in other)
+            listed = ", ".join(
+                f"{name} {stored.get(name)} (now {requested[name]})" for name in changed
+            )
             raise InputError(
                 f"{self.folder} holds samples of another simulation: {listed}. Expected the same "
                 f"settings, to continue it; only the numbers of samples and the settings of "
@@ -82,7 +84,7 @@ class Samples:
         return content
 
     def keep_solvated(self, solvated: Solvated, state: State) -> None:
-        """Save what every branch starts from."""
+        """Save the equilibrated system, from which every branch starts."""
         molecule = solvated.molecule
         write_text(self.folder / "system.xml", solvated.system)
         write_text(self.folder / "molecule.pdb", molecule.pdb)
@@ -95,7 +97,7 @@ class Samples:
             keep["positions"], keep["box"] = state.positions, state.box
 
     def solvated(self) -> tuple[Solvated, State] | None:
-        """What every branch starts from, if it exists."""
+        """The equilibrated system and its state, if they exist."""
         if not (self.folder / "equilibrated.npz").exists():
             return None
         kept = self._read("equilibrated.npz")
@@ -171,7 +173,7 @@ class Samples:
         counts = settings.counts.items()
         return sum(self._has(settings, split, k) for split, count in counts for k in range(count))
 
-    def _all_there(self, settings: ProteinSettings) -> bool:
+    def _is_complete(self, settings: ProteinSettings) -> bool:
         return self._finished(settings) == sum(settings.counts.values())
 
     @staticmethod
@@ -214,5 +216,5 @@ def _futures(samples: Samples, name: str, written: int) -> tuple[int, int, int]:
 
 
 def _versions() -> dict[str, str]:
-    """What determines the numbers besides the settings."""
+    """Versions that determine the numbers besides the settings."""
     return {"generator_version": VERSION, "openmm": version("openmm")}
