@@ -1,4 +1,4 @@
-"""The initial value problem behind a forecast, opened for those who perturb its initial state."""
+"""The initial value problem behind a forecast, for analyses that perturb its initial state."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ Field = Callable[[Float[Tensor, "objects inputs"]], Float[Tensor, "objects input
 class Flow:
     """The initial value problem that a batch's forecast solves.
 
-    `mixture` is the whole right-hand side, and `prototypes` are what it would be if every object
-    followed one prototype alone. All of them hold the terms that no gate weighs (the recovery -z,
-    dq/dt = v). A right-hand side is affine in the gate and an object's weights sum to 1, so
+    `mixture` is the whole right-hand side; each of `prototypes` is the right-hand side if every
+    object followed that prototype alone. All include the terms that the gate does not weight (the
+    recovery -z, dq/dt = v). A right-hand side is affine in the gate and an object's weights sum to
+    1, so
 
         mixture(Z)_i = sum_k weights_ik prototypes_k(Z)_i
 

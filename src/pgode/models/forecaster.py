@@ -1,4 +1,4 @@
-"""The contract of a model: `loss(batch)`, `forecast(batch, times, samples)`, and little more."""
+"""The interface of a model: mainly `loss(batch)` and `forecast(batch, times, samples)`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class ModelConfig(Settings):
 
     @model_validator(mode="after")
     def _solver_is_known(self) -> "ModelConfig":
-        """A wrong name is an error of the settings, before anything is trained with them."""
+        """Refuse an unknown solver when settings are read, before anything is trained."""
         solver = getattr(self, "solver", None)
         if isinstance(solver, SolverConfig):
             check_method(solver.method)
@@ -30,7 +30,7 @@ class ModelConfig(Settings):
 
 @dataclass(frozen=True)
 class Losses:
-    """What is minimised, and the named terms it is made of (for the log)."""
+    """The total to minimise, and its named terms (for the log)."""
 
     total: Float[Tensor, ""]
     terms: dict[str, Float[Tensor, ""]]
@@ -38,10 +38,10 @@ class Losses:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A forecast in scaled units, with what the model inferred on the way.
+    """A forecast in scaled units, with the contexts that the model inferred.
 
     `contexts` holds named arrays with one row per object (gate weights, context vectors), or per
-    system where the name starts with "system": what a report shows.
+    system where the name starts with "system"; reports show them.
     """
 
     mean: Float[Tensor, "objects outputs features"]
@@ -51,10 +51,10 @@ class Forecast:
 
 
 class Forecaster(nn.Module):
-    """Base of every model. Training, evaluation and reports know only this.
+    """Base of every model. Training, evaluation and reports use only this interface.
 
     `trainable` is False for models without anything to fit. A model with an adversary names its
-    parameters in `adversary`; they get an optimiser of their own that ascends the same loss.
+    parameters in `adversary`; a separate optimiser ascends the same loss in them.
     """
 
     trainable: ClassVar[bool] = True

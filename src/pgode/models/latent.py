@@ -24,7 +24,7 @@ class Elbo(Settings):
 
     @property
     def unit(self) -> float:
-        """2 sigma^2: what the bound is multiplied by, see `variational_losses`."""
+        """2 sigma^2, the factor on the bound, see `variational_losses`."""
         return 2 * self.sigma**2
 
 
@@ -42,7 +42,7 @@ class LatentConfig(ModelConfig):
 
 @dataclass(frozen=True)
 class Encoded:
-    """What a latent model infers from a history: the posterior of z(0), and named contexts."""
+    """Inference of a latent model from a history: the posterior of z(0), and named contexts."""
 
     posterior: DiagonalNormal
     contexts: dict[str, Tensor] = field(default_factory=dict)
@@ -51,8 +51,8 @@ class Encoded:
 class LatentForecaster(Forecaster):
     """A model that draws an initial state from a posterior and solves for its later states.
 
-    A model says how in `encode` and `rollout`. It may add terms to the objective in `extra_losses`
-    and name what it inferred in `inferred`; the evidence lower bound and the draws of a forecast
+    A model defines `encode` and `rollout`. It may add terms to the objective in `extra_losses` and
+    report more contexts in `inferred`; the evidence lower bound and the draws of a forecast
     are the same for all.
     """
 
@@ -73,11 +73,11 @@ class LatentForecaster(Forecaster):
         raise TypeError(f"{type(self).__name__} does not define rollout")
 
     def extra_losses(self, batch: Batch, encoded: Encoded) -> dict[str, Float[Tensor, ""]]:
-        """Weighted terms of the objective beside the bound."""
+        """Weighted terms of the objective in addition to the bound."""
         return {}
 
     def inferred(self, batch: Batch, encoded: Encoded) -> dict[str, Tensor]:
-        """What a forecast reports of the model's inference, see `Forecast.contexts`."""
+        """Contexts that a forecast reports, see `Forecast.contexts`."""
         return encoded.contexts
 
     def loss(self, batch: Batch) -> Losses:
@@ -93,7 +93,7 @@ class LatentForecaster(Forecaster):
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
     ) -> Forecast:
-        """Forecast from the posterior mean; each sample starts from a draw of its own."""
+        """Forecast from the posterior mean; each sample starts from a separate draw."""
         encoded = self.encode(batch)
         mean, evaluations = self.rollout(batch, encoded, encoded.posterior.mean, times)
         drawn = [
@@ -113,7 +113,7 @@ def variational_losses(
     """The two terms of a negative ELBO per observed value, times 2 sigma^2.
 
     The factor makes the reconstruction term the squared error itself: losses of different models
-    then have one scale, and Adam does not notice.
+    then have one scale, and Adam is invariant to it.
     """
     values = batch.targets_observed.sum().clamp(min=1)
     weight = objective.unit * objective.kl_weight

@@ -1,4 +1,4 @@
-"""Baselines without training, against which every table must be read."""
+"""Untrained baselines, part of every table."""
 
 from dataclasses import replace
 from typing import ClassVar

@@ -11,7 +11,7 @@ from pgode.runtime.settings import validated
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """Where a model's class is, what the model is, and who published it."""
+    """Import path, description and citation of a model."""
 
     path: str
     description: str
@@ -52,7 +52,7 @@ MODELS: dict[str, ModelEntry] = {
     ),
     "last-value": ModelEntry("pgode.models.naive:LastValue", "every feature keeps its last value"),
     "constant-velocity": ModelEntry(
-        "pgode.models.naive:ConstantVelocity", "positions go on with their last velocity"
+        "pgode.models.naive:ConstantVelocity", "positions continue with their last velocity"
     ),
     "mean-value": ModelEntry(
         "pgode.models.naive:MeanValue", "every feature is its mean over the condition"

@@ -21,7 +21,7 @@ RANK = 16
 
 
 class Coupling(nn.Module):
-    """sum_j w_ij (a_i . b_j) (q_i - q_j): part of the acceleration, beside that of the prototypes.
+    """sum_j w_ij (a_i . b_j) (q_i - q_j): an acceleration added to that of the prototypes.
 
     a and b are functions of the contexts, so the strength of a pair is constant along a trajectory.
     Most forces between particles act along the line between them, and a strength times a distance

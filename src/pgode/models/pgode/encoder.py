@@ -17,18 +17,18 @@ from pgode.nn.time_embedding import time_embedding
 from pgode.runtime.settings import Settings
 
 RATE_SCALE = 10.0
-"""Changes per frame are small beside the states; this brings both to one size."""
+"""Changes per frame are small compared with the states; this makes them comparable."""
 
 
 class EncoderConfig(Settings):
-    """What the two encoders read, and how contexts are made of it."""
+    """Inputs, layers and scaling of the two encoders."""
 
     layers: int = Field(2, ge=1, description="L, attention layers of each encoder")
     layer_norm: bool = Field(True, description="layer norm before each attention")
     degree_normalise: bool = Field(
         True, description="divide spatial weights by the number of spatial neighbours"
     )
-    rates: bool = Field(True, description="read changes between frames beside the values")
+    rates: bool = Field(True, description="read changes between frames in addition to values")
     relation: bool = Field(
         True, description="read a relation network's sum over each observation's neighbours"
     )
@@ -52,8 +52,8 @@ class TemporalGraphEncoder(nn.Module):
     with h^ = h + TE(t). The scores have no softmax (Eq. 3), so they grow with the states and with
     the number of neighbours: hence `layer_norm` and `degree_normalise`. `rates` adds each
     feature's change until the next frame to an observation, and `relation` adds
-    sum_j relu(W [o_i, o_j, e_ij]) over its neighbours. Together they put a force beside the
-    acceleration that it caused, from which a context can tell how strong the forces are.
+    sum_j relu(W [o_i, o_j, e_ij]) over its neighbours. Together they pair a force with the
+    acceleration that it caused, from which the strength of the forces can be inferred.
 
     With `recompute` only the contexts are kept; inner states are computed again in the backward
     pass, part by part, which takes the memory of one part instead of that of both encoders.
@@ -122,7 +122,7 @@ class TemporalGraphEncoder(nn.Module):
         return h + nn.functional.silu(graph.attend(query, key, value, weights))
 
     def _run(self, part: Callable[..., Tensor], *inputs: Any) -> Tensor:
-        """A part's output; with `recompute`, what it was computed from is not kept."""
+        """A part's output; with `recompute`, intermediate results are not kept."""
         return checkpointed(part, *inputs) if self.recompute else part(*inputs)
 
     def _observations(self, batch: Batch) -> Float[Tensor, "objects condition inputs"]:

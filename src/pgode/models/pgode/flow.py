@@ -1,4 +1,4 @@
-"""PGODE's initial value problem: what a perturbation of the initial state meets on its way."""
+"""PGODE's initial value problem, with its right-hand side split into prototypes."""
 
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,8 @@ def flow(model: "PGODE", batch: Batch) -> Flow:
     """The problem whose solution is the model's mean forecast of a batch.
 
     The initial state is [q, v, z] with kinematics and z without, z at the posterior's mean. Gate
-    and contexts come from the observations and stay as they are when the state is perturbed, as
-    the theorem has it.
+    and contexts come from the observations and stay fixed when the state is perturbed, as the
+    theorem assumes.
     """
     encoded = model.encode(batch)
     problem = model.problem(batch, encoded, encoded.posterior.mean)

@@ -22,7 +22,7 @@ class Contexts:
     system: Float[Tensor, "systems width"]
 
     def named(self) -> dict[str, Tensor]:
-        """By the names that forecasts report them under."""
+        """The contexts under the names that forecasts report."""
         return {"object_context": self.object, "system_context": self.system}
 
 
@@ -32,7 +32,7 @@ def contexts_of(encoded: Encoded) -> Contexts:
 
 
 class GateConfig(Settings):
-    """Which contexts the gate sees."""
+    """The contexts that the gate sees."""
 
     contexts: Literal["both", "system", "object"] = Field(
         "both", description="contexts the gate sees: both, only g (w/o O), only u (w/o system)"
@@ -43,7 +43,7 @@ class GateConfig(Settings):
     def _groups_are_made_of_objects(self) -> "GateConfig":
         if self.group_context and self.contexts == "system":
             raise ValueError(
-                "group_context is made of object contexts, which contexts=system must not see"
+                "group_context is a mean of object contexts, which contexts=system must not see"
             )
         return self
 

@@ -1,4 +1,4 @@
-"""Forecasts that lean on an object's own past: noise averages out, a trend goes on."""
+"""Forecasts from an object's own past: noise is averaged out, a trend is continued."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -23,7 +23,7 @@ class HistoryReadout(nn.Module):
         1/C sum_c a_i(t, c) (x_i(c) - x_i(last)),   a_i(t, c) = W z_i(t) . TE(c)
 
     An object that jitters is best forecast near the mean of its past, one that drifts along its
-    trend; a network that sees frames through attention finds neither easily. Positions are read
+    trend; a network that sees frames through attention learns neither easily. Positions are read
     out a second time, with separate weights, from frames that were first superposed on the last
     one: a molecule that drifts and tumbles as a whole still jitters about its shape. With
     `mean_structure`, where a reference arrangement is known, positions also move towards it:
@@ -78,15 +78,15 @@ class HistoryReadout(nn.Module):
     def _internal_change(
         self,
         place: Float[Tensor, "objects frames positions"],
-        there: Bool[Tensor, "objects frames 1"],
+        known: Bool[Tensor, "objects frames 1"],
         last: Float[Tensor, "objects features"],
         batch: Batch,
     ) -> Float[Tensor, "objects frames features"]:
-        """Differences from `last` once the rigid motion of the whole system is taken out."""
+        """Differences from `last` after the rigid motion of the whole system is removed."""
         place = (place * self.unit).double()
         onto = (last[:, self.positions] * self.unit).double()
-        turned = superposed(place, onto, there, batch)
-        change = torch.where(there, turned - onto.unsqueeze(1), 0).to(last) / self.unit
+        turned = superposed(place, onto, known, batch)
+        change = torch.where(known, turned - onto.unsqueeze(1), 0).to(last) / self.unit
         whole = last.new_zeros(*change.shape[:2], last.shape[1])
         whole[..., self.positions] = change
         return whole
@@ -95,10 +95,10 @@ class HistoryReadout(nn.Module):
 def superposed(
     place: Float[Tensor, "objects frames dims"],
     onto: Float[Tensor, "objects dims"],
-    there: Bool[Tensor, "objects frames 1"],
+    known: Bool[Tensor, "objects frames 1"],
     batch: Batch,
 ) -> Float[Tensor, "objects frames dims"]:
-    """Each system's frames turned and shifted to lie on `onto` as well as they can.
+    """Each system's frames rotated and shifted onto `onto` by least squares.
 
     As `pgode.data.superposition.superposed`, for many systems with objects that may be missing.
     """
@@ -106,7 +106,7 @@ def superposed(
     def total(x: Tensor) -> Tensor:
         return x.new_zeros(batch.systems, *x.shape[1:]).index_add(0, batch.system, x)
 
-    share = there.to(place.dtype)
+    share = known.to(place.dtype)
     count = total(share).clamp(min=1)
     middle = total(place * share) / count
     target = total(onto.unsqueeze(1) * share) / count

@@ -47,8 +47,8 @@ class PGODE(LatentODE):
         attributes = len(normaliser.edge_attributes)
         self.dynamics = build_dynamics(config.dynamics, self.state.inputs, width, attributes)
         self.rebuild = GraphRebuilder(normaliser) if config.rebuild_graph else None
-        known = len(normaliser.parameters) if objective.parameter_info_weight > 0 else 0
-        self.parameter_critic = MutualInformation(width, known, width) if known else None
+        parameters = len(normaliser.parameters) if objective.parameter_info_weight > 0 else 0
+        self.parameter_critic = MutualInformation(width, parameters, width) if parameters else None
         disentangles = objective.context_info_weight > 0
         self.context_critic = MutualInformation(width, width, width) if disentangles else None
 
@@ -61,7 +61,7 @@ class PGODE(LatentODE):
         """Object contexts u_i and system contexts g = sum_i u'_i, from two encoders (Eq. 2-5).
 
         With `reference_objects` g does not grow with the number of objects: a sum over a thousand
-        would be far outside the range that the networks behind it are initialised for.
+        would be far outside the range that the next networks are initialised for.
         """
         individual = self.object_encoder(batch)
         parts = self.system_encoder(batch)
@@ -159,7 +159,7 @@ class PGODE(LatentODE):
 
 
 def _state(config: PGODEConfig, normaliser: Normaliser) -> Latent | Kinematic:
-    """What the config and the data allow to be integrated."""
+    """The kinematic state if configured and if the data name velocities; else the latent one."""
     if isinstance(config.state, KinematicConfig) and normaliser.velocities:
         frame_time = config.solver.frame_time
         return Kinematic(config.state, config.width, normaliser, config.gate, frame_time)

@@ -8,7 +8,7 @@ from pgode.nn.feedforward import FeedForward
 
 
 class MutualInformation(nn.Module):
-    """Lower-bounds I(x; y) up to a constant by a critic T that tells true pairs from others.
+    """Lower-bounds I(x; y) up to a constant by a critic T that separates true pairs from others.
 
         estimate = - mean over pairs of sp(-T(x, y)) - mean over others of sp(T(x, y))
 
@@ -31,15 +31,15 @@ class MutualInformation(nn.Module):
         """The estimate over a batch; `pairs` marks which rows and columns belong together."""
         embedded = self.left(x)
         score = embedded @ self.right(y).T / embedded.shape[-1] ** 0.5
-        together = pairs.to(score.dtype)
-        apart = 1 - together
-        positive = (nn.functional.softplus(-score) * together).sum() / together.sum().clamp(min=1)
-        negative = (nn.functional.softplus(score) * apart).sum() / apart.sum().clamp(min=1)
+        paired = pairs.to(score.dtype)
+        unpaired = 1 - paired
+        positive = (nn.functional.softplus(-score) * paired).sum() / paired.sum().clamp(min=1)
+        negative = (nn.functional.softplus(score) * unpaired).sum() / unpaired.sum().clamp(min=1)
         return -(positive + negative)
 
 
 def same_system(
     rows: Float[Tensor, " rows"], columns: Float[Tensor, " columns"]
 ) -> Bool[Tensor, "rows columns"]:
-    """Which row and column come from the same system."""
+    """Pairs of a row and a column of the same system."""
     return torch.eq(rows[:, None], columns[None, :])

@@ -1,4 +1,4 @@
-"""Graphs defined by distance, rebuilt from the forecast: the ODE in pieces, a graph for each."""
+"""Graphs by distance, rebuilt from the forecast: the ODE is solved in pieces of one graph each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from pgode.runtime.errors import InputError
 
 ATTRIBUTES = ("weight", "distance")
 SLACK = 1e-6
-"""Of an interval."""
+"""Tolerance for rounding of output times, relative to the interval."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class GraphRebuilder:
             places, self.cutoff, batch.system.cpu().numpy()
         )
         attributes = self._normaliser.attributes(np.stack([np.ones_like(distances), distances], 1))
-        made = Graph.from_edges(receivers, senders, attributes, batch.objects)
-        return made.to(features.device, features.dtype)
+        graph = Graph.from_edges(receivers, senders, attributes, batch.objects)
+        return graph.to(features.device, features.dtype)
 
     def solve(
         self,
@@ -76,16 +76,16 @@ class GraphRebuilder:
         for piece_number in range(last + 1):
             inside = number == piece_number
             columns = inside.any(0).nonzero()[:, 0].tolist()
-            own = times[:, columns] - piece_number * self.every
+            local = times[:, columns] - piece_number * self.every
             if piece_number < last:
                 end = times.new_full((len(times), 1), self.every)
-                own = torch.cat([own.clamp(max=self.every), end], 1)
+                local = torch.cat([local.clamp(max=self.every), end], 1)
             derivative = problem.on_graph(batch)
-            solution = integrate(derivative, state, batch, own.clamp(min=0), solver)
+            solution = integrate(derivative, state, batch, local.clamp(min=0), solver)
             steps, evaluations = steps + solution.steps, evaluations + solution.evaluations
-            for made, column in zip(solution.states, columns, strict=False):
-                here = inside[batch.system, column].unsqueeze(1)
-                outputs[column] = torch.where(here, made, outputs[column])
+            for output, column in zip(solution.states, columns, strict=False):
+                rows = inside[batch.system, column].unsqueeze(1)
+                outputs[column] = torch.where(rows, output, outputs[column])
             if piece_number < last:
                 state = solution.states[-1]
                 features = problem.decode(state.unsqueeze(0))[0]

@@ -1,4 +1,4 @@
-"""What is integrated: the latent state of Eq. 10 alone, or with named positions and velocities."""
+"""The integrated state: that of Eq. 10, alone or with named positions and velocities."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -20,7 +20,7 @@ from pgode.nn.initialisation import scaled
 from pgode.runtime.settings import Settings, kind_of
 
 SMALL = 0.01
-"""Factor on the initial weights of whatever changes a state: untrained, objects keep their
+"""Factor on the initial weights of layers that change a state: untrained, objects keep their
 velocities, and features that are decoded as a change keep their values."""
 
 Derivative = Callable[[Tensor, Tensor], Tensor]
@@ -201,7 +201,7 @@ def _base(
     features: list[int],
     batch: Batch,
 ) -> Float[Tensor, "... objects features"]:
-    """What a decoded change is added to: the last observation, and the readout of the past."""
+    """The base of a decoded change: the last observation plus the readout of the past."""
     last, _ = last_observed(batch)
     chosen = last[:, features]
     return chosen if history is None else chosen + history(states, last, batch)

@@ -13,11 +13,11 @@ from pgode.nn.strength import Strength
 class StrengthContext(nn.Module):
     """Adds a linear map of the estimated strengths to both contexts.
 
-    The encoders alone hardly find the strength of a system's forces: it is the ratio of the
+    The encoders alone hardly recover the strength of a system's forces: it is the ratio of the
     observed accelerations to those that the neighbours would cause at unit strength. Without it
     the error of a forecast grows with the distance of the strength from its mean over the training
     systems. The system context gets the strength of the system only, so that it holds nothing
-    about single objects (w/o O stays without).
+    about single objects, which the variant w/o O must not see.
     """
 
     def __init__(self, width: int, normaliser: Normaliser) -> None:
@@ -30,10 +30,10 @@ class StrengthContext(nn.Module):
 
     def forward(self, contexts: Contexts, batch: Batch) -> Contexts:
         """The contexts with the strengths added."""
-        # One frame alone shows no change; before it a position moves with its velocity.
+        # One frame shows no change: a second is extrapolated with the velocity.
         motion = self.geometry.observe(batch, max(2, batch.states.shape[1]))
         own, system = self.strength(motion, batch)
-        # Every object of a system holds the same values for it: one of them is enough.
+        # The system's values are the same for all its objects: take those of the first.
         first = torch.searchsorted(batch.system, torch.arange(batch.systems, device=own.device))
         individual: Tensor = contexts.object + self.to_object(torch.cat([own, system], dim=1))
         return Contexts(individual, contexts.system + self.to_system(system[first]))

@@ -16,7 +16,7 @@ Invariant Interaction Reasoning, CVPR 2023.
 
 Simplified: one forecast instead of many; histories are centred on the system once instead of in
 every layer; layers have residual connections, and sums the factor 1/(N - 1). Velocities are inputs
-beside the positions, and a second output of the same vectors. Both outputs correct the motion with
+like the positions, and a second output of the same vectors. Both outputs correct the motion with
 constant velocity, by an amount that grows from 0 at the last observation. Pairs are the data's
 edges with their attributes; `pairs=complete` reasons over all pairs as the original does, which on
 Springs (ten epochs, one seed) took 1.5 times as long and had twice the validation error. Beyond
@@ -138,8 +138,8 @@ class EqMotion(Forecaster):
         """The initial G and h, from the history alone."""
         position, velocity = motion.position, motion.velocity
         transform = cosine_transform(position.shape[1], position)
-        own = position.mean(1, keepdim=True)
-        centred = position - system_sum(own, batch) / system_sum(torch.ones_like(own), batch)
+        mean = position.mean(1, keepdim=True)
+        centred = position - system_sum(mean, batch) / system_sum(torch.ones_like(mean), batch)
         both = torch.cat([transform @ centred, transform @ velocity], dim=1)
         speed = norm(velocity)
         turn = (velocity[:, 1:] * velocity[:, :-1]).sum(-1)

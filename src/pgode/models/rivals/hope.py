@@ -13,7 +13,7 @@ for Modeling Interacting Dynamics, ICML 2023.
 
 Simplified: in the original, edges have latent states with a separate second-order equation; here
 their attributes are inputs of the messages. Attention runs over the temporal graph of PGODE, and
-both summaries have the last observation beside the pooled vector. The sizes are not those of the
+both summaries include the last observation with the pooled vector. The sizes are not those of the
 original.
 """
 

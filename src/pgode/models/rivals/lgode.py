@@ -11,7 +11,7 @@ Z. Huang, Y. Sun, W. Wang: Learning Continuous System Dynamics from Irregularly-
 Observations, NeurIPS 2020.
 
 Simplified: attention runs over the temporal graph of PGODE, in which an observation attends to
-the next one of its object instead of all of them. The posterior sees the last observation beside
+the next one of its object instead of all of them. The posterior sees the last observation and
 the pooled vector. Edges of all types share one message network, with their attributes as inputs.
 W_2 commutes with the sum and is merged into the FFN's first layer.
 """

@@ -133,7 +133,7 @@ class SocialODE(LatentODE):
     def anchor(
         self, batch: Batch, z0: Float[Tensor, "objects width"]
     ) -> Float[Tensor, "objects features"]:
-        """What decoded states are added to, so that a forecast starts at the last observation.
+        """The offset of decoded states with which a forecast starts at the last observation.
 
         A feature that was not observed at time 0 starts at its last value plus decoder(z(0)).
         """

@@ -1,4 +1,4 @@
-"""How a prototype gathers its neighbours: Eq. 9's relation network, or a GCN, GIN or GraphSAGE.
+"""Messages from neighbours: Eq. 9's relation network, or a GCN, GIN or GraphSAGE.
 
 Each returns all K prototypes' sums at once, as (objects, K width), so that every matrix product
 serves all prototypes together. The second linear map of psi_r commutes with the sum and is part
@@ -23,7 +23,8 @@ Gather = Callable[[Float[Tensor, "objects inputs"]], Float[Tensor, "objects chan
 class ContextRelation(Relation):
     """sum_j relu(W [z_i, z_j, e_ij, c_i]), see `Relation`.
 
-    The optional context c_i (w. Single) is constant along a trajectory: its product is made once.
+    The optional context c_i (w. Single) is constant along a trajectory: its product is
+    computed once.
     """
 
     def __init__(self, inputs: int, channels: int, attributes: int, context: int = 0) -> None:
@@ -42,7 +43,7 @@ class ContextRelation(Relation):
 
 
 class Convolution(nn.Module):
-    """GCN: W sum_j w_ij z_j / sqrt(d_i d_j), each object among its own neighbours."""
+    """GCN: W sum_j w_ij z_j / sqrt(d_i d_j), with self-loops."""
 
     def __init__(self, inputs: int, channels: int) -> None:
         super().__init__()
@@ -52,8 +53,8 @@ class Convolution(nn.Module):
         """Messages over one graph."""
         root = (graph.degree + 1).rsqrt()
         weights = graph.weights * root[graph.receivers] * root[graph.senders.long()]
-        own = (root * root).unsqueeze(1)
-        return lambda z: self.map(graph.weighted_sum(z, weights) + own * z)
+        loop = (root * root).unsqueeze(1)
+        return lambda z: self.map(graph.weighted_sum(z, weights) + loop * z)
 
 
 class Isomorphism(nn.Module):

@@ -25,9 +25,9 @@ class SparsePrototypes(Prototypes):
     """PGODE-S: each object uses only the prototypes with its largest weights.
 
     The pairs (object, chosen prototype) are laid out by prototype, as the rows of a larger graph
-    in which pair (i, k) receives prototype k's message from each neighbour. What an object does
-    not use is then neither gathered nor updated; only the senders' map is made for all prototypes,
-    since some neighbour needs nearly each of them.
+    in which pair (i, k) receives prototype k's message from each neighbour. Prototypes that an
+    object does not use are neither gathered nor updated; only the senders' map is computed for all
+    of them, since nearly each is used by some neighbour.
     """
 
     def __init__(self, inputs: int, width: int, count: int, attributes: int, top_k: int) -> None:
@@ -70,7 +70,7 @@ def _by_group(
     """Each prototype's linear map of its own rows.
 
     One product per prototype: padding the groups to one size, for a single batched product, would
-    do again the work that a sparse gate saves as soon as one prototype is popular.
+    undo the saving as soon as one prototype is used by most objects.
     """
     parts = zip(torch.split(rows, sizes), weight, bias, strict=True)
     return torch.cat([torch.addmm(b, part, w) for part, w, b in parts])
@@ -89,10 +89,10 @@ def _pair_graph(graph: Graph, owner: Tensor, prototype: Tensor, count: int) -> G
     within = np.arange(len(rows)) - np.repeat(np.cumsum(length) - length, length)
     edges = np.repeat(offsets[objects], length) + within
     kind = kinds[rows]
-    own = graph.attributes.cpu().numpy()[edges]
-    size = own.shape[1]
-    attributes = np.zeros((len(rows), count * size), own.dtype)
-    np.put_along_axis(attributes, kind[:, None] * size + np.arange(size), own, axis=1)
+    values = graph.attributes.cpu().numpy()[edges]
+    size = values.shape[1]
+    attributes = np.zeros((len(rows), count * size), values.dtype)
+    np.put_along_axis(attributes, kind[:, None] * size + np.arange(size), values, axis=1)
     return Graph.from_edges(
         rows.astype(np.int32),
         graph.senders.cpu().numpy()[edges] * count + kind,

@@ -26,7 +26,7 @@ class Update(nn.Module):
         self.second_bias = nn.Parameter(torch.empty(count, width).uniform_(-bound, bound))
 
     def bind(self, gate: Float[Tensor, "objects count"]) -> Mixture:
-        """Mix with fixed weights; their share of the bias is worked out once."""
+        """Mix with fixed weights; the mixed bias is computed once."""
         bias = gate @ self.second_bias
 
         def mix(gathered: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ class Update(nn.Module):
 class _MixedUpdate(torch.autograd.Function):
     """sum_k w_ik W2_k relu(W1_k s_ik + b1_k), keeping one hidden layer instead of three.
 
-    Plain autograd would keep the weighted hidden layer beside the unweighted one at each of the
+    Plain autograd would keep both the weighted and the unweighted hidden layer at each of the
     four stages of each frame: a fifth of the memory of a whole training step.
     """
 

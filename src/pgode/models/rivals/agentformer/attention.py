@@ -30,7 +30,7 @@ class Memory:
 
 
 class AgentAwareAttention(nn.Module):
-    """Attention over all tokens of a system, with other projections within an object."""
+    """Attention over all tokens of a system, with separate projections within an object."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

@@ -15,8 +15,8 @@ from pgode.nn.frames import whole_frames
 class Scene:
     """The condition as a padded block of systems, with positions relative to each system's centre.
 
-    The centre is the mean last position of the objects that were observed; one that never was is
-    put there. `slot` is each object's row in the flattened block.
+    The centre is the mean last position of the observed objects; an object that was never observed
+    is put at the centre. `slot` is each object's row in the flattened block.
     """
 
     relative: Float[Tensor, "objects condition features"]
@@ -60,5 +60,5 @@ class Scene:
 
     @cached_property
     def absent(self) -> Bool[Tensor, "systems members 1"] | None:
-        """Where the block has no object; None if it is full, so that no mask is needed."""
+        """Mask of the padding; None if the block is full, so that no mask is needed."""
         return None if self.present.all() else ~self.present.unsqueeze(2)

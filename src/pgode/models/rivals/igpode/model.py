@@ -15,7 +15,7 @@ Simplified: written from the idea, not from the authors' code. A function is dra
 inducing values and taking the conditional mean, without the residual of the prior between the
 points that decoupled sampling adds, so draws agree too much far from the inducing points. q(u) is
 mean-field in whitened values. The GRU gives a correction to the last observed state, not the state.
-c_i follows the paper's latent variant, which learns variables per object beside the state.
+c_i follows the paper's latent variant, which learns variables per object besides the state.
 KL(q(u) || p(u)) counts once per batch instead of once per data set. If the data have no named
 velocities, all features follow a first-order equation of the same form.
 """
