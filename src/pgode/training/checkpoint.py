@@ -15,15 +15,15 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
 FORMAT = 2
-"""Version of what a run folder holds. A change of it needs a conversion in `pgode.runs.convert`."""
+"""Version of the run folder's format. A new one needs a conversion in `pgode.runs.convert`."""
 
 MODEL = "model."
-"""First part of the names of weights in a checkpoint."""
+"""Prefix of the names of weights in a checkpoint."""
 
 
 @dataclass
 class Progress:
-    """State of a training: with the tensors, all that is needed to continue to the same numbers.
+    """State of training; with the tensors, enough to continue to the same numbers.
 
     Random numbers are drawn from seeds made of (seed, epoch, step), so no generator's state needs
     to be kept. `sums` are the loss terms of the epoch so far, `norm` is a running average of the
@@ -79,28 +79,31 @@ def load_checkpoint(
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
-    """Read the weights of a checkpoint into a model that is used as it is."""
+    """Read the weights of a checkpoint into a model that is not trained further."""
     tensors, header = read_tensors(path)
     check_format(header.get("format"), path)
     load_model(model, model_tensors(tensors), path)
 
 
 def model_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The weights among the tensors of a checkpoint, by the names the model knows them by."""
-    own = {name: tensor for name, tensor in tensors.items() if name.startswith(MODEL)}
-    return {name.removeprefix(MODEL): tensor for name, tensor in own.items()}
+    """The weights among the tensors of a checkpoint, under the names of the model's parameters."""
+    return {
+        name.removeprefix(MODEL): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(MODEL)
+    }
 
 
 class OutdatedRunError(InputError):
-    """A file belongs to a run of another format than today's."""
+    """A file belongs to a run in an older or newer format."""
 
 
-def check_format(found: object, path: Path) -> None:
-    """Refuse files of runs in another format than today's."""
-    if str(found) != str(FORMAT):
+def check_format(version: object, path: Path) -> None:
+    """Refuse files of runs in another format than `FORMAT`."""
+    if str(version) != str(FORMAT):
         raise OutdatedRunError(
-            f"{path} belongs to a run of format {found or 1}. Expected format {FORMAT}, which this "
-            f"version of pgode writes. Convert the run folder: pgode convert OLD -o NEW."
+            f"{path} belongs to a run of format {version or 1}. Expected format {FORMAT}, which "
+            f"this version of pgode writes. Convert the run folder: pgode convert OLD -o NEW."
         )
 
 

@@ -15,7 +15,7 @@ from pgode.training.presets import find_preset, preset_for
 
 
 class WindowConfig(Settings):
-    """What a model sees and has to forecast, in frames."""
+    """Condition and horizon, in frames, and where training windows start."""
 
     condition: int = Field(default=12, ge=1, description="observed frames a forecast starts from")
     horizon: int = Field(default=36, ge=1, description="frames that training forecasts")
@@ -38,7 +38,7 @@ class TrainingConfig(Settings):
     )
     learning_rate: float = Field(default=1e-3, gt=0, description="peak learning rate")
     schedule: Literal["one-cycle", "cosine", "constant"] = Field(
-        default="one-cycle", description="how the learning rate moves over all steps"
+        default="one-cycle", description="how the learning rate changes over all steps"
     )
     weight_decay: float = Field(default=1e-3, ge=0, description="AdamW's decay")
     clip: float = Field(
@@ -95,13 +95,13 @@ def config_for(
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
     """The settings for data where no preset is named, see `preset_for`."""
-    usual = run_config(name, "default", file, changes)
-    preset = preset_for(data, name) if usual.name == name else "default"
-    return usual if preset == "default" else run_config(name, preset, file, changes)
+    default = run_config(name, "default", file, changes)
+    preset = preset_for(data, name) if default.name == name else "default"
+    return default if preset == "default" else run_config(name, preset, file, changes)
 
 
 def parse_changes(pairs: list[str]) -> dict[str, Any]:
-    """Turn `--set model.width=64` words into keys and YAML values."""
+    """Turn the arguments of --set (`model.width=64`) into keys and YAML values."""
     changes = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
@@ -137,7 +137,7 @@ def _yaml(text: str, source: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InputError(
-            f"{source} is not valid YAML: {' '.join(str(error).split())}. Correct it there."
+            f"{source} is not valid YAML: {' '.join(str(error).split())}. Correct it."
         ) from None
 
 

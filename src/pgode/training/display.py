@@ -1,4 +1,4 @@
-"""Progress of a training: loss terms, validation error, time left."""
+"""Progress of training: loss terms, validation error, time left."""
 
 import sys
 from contextlib import AbstractContextManager
@@ -12,7 +12,7 @@ from pgode.training.checkpoint import Progress
 
 
 class Display(AbstractContextManager["Display"]):
-    """Follows a training step by step and epoch by epoch. This one shows nothing."""
+    """Is called after every step and epoch of training. This base class shows nothing."""
 
     def __exit__(self, *_: object) -> None:
         """Nothing to close."""
@@ -20,7 +20,7 @@ class Display(AbstractContextManager["Display"]):
     def begin(
         self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
     ) -> None:
-        """Training starts or goes on."""
+        """Training starts or resumes."""
 
     def step(self, progress: Progress, terms: dict[str, float]) -> None:
         """A step is done."""

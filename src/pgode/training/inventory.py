@@ -1,4 +1,4 @@
-"""What `pgode models` shows: every model, its size, and the time of a training step here."""
+"""The list of `pgode models`: every model, its size, and its time per training step."""
 
 from dataclasses import dataclass
 

@@ -99,7 +99,7 @@ class Trainer:
         while progress.step < self.steps_per_epoch:
             chosen = slice(progress.step * settings.batch, (progress.step + 1) * settings.batch)
             terms = self._step(order[chosen], starts[chosen])
-            # Counted through the epochs: a small data set has fewer steps in each than this.
+            # Counted across epochs: one epoch of a small data set has fewer steps than this.
             self._bad = 0 if terms else self._bad + 1
             if self._bad == BAD_STEPS:
                 self._save(self.last)

@@ -1,4 +1,4 @@
-"""Memory of a training process: keep what is freed, and report the peak."""
+"""Memory of a training process: keep freed blocks, and report the peak."""
 
 import ctypes
 import sys
@@ -24,7 +24,7 @@ def keep_freed_memory() -> bool:
 
 
 def peak_memory() -> float:
-    """The most memory this process has held so far, in GB; 0 where the system does not say."""
+    """Peak memory of this process so far, in GB; 0 where the system does not report it."""
     if not sys.platform.startswith("linux"):
         return 0.0
     import resource

@@ -52,7 +52,7 @@ class MetricsLog:
         self._board.flush()
 
     def close(self) -> None:
-        """Flush what is buffered."""
+        """Flush and close TensorBoard."""
         if self._board is not None:
             self._board.close()
 

@@ -1,4 +1,4 @@
-"""Presets: whole runs (window, training, model) by name. What one leaves out is the default."""
+"""Presets: whole runs (window, training, model) by name. Settings left out are defaults."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -20,7 +20,7 @@ class StepCost:
 
     @property
     def median(self) -> float:
-        """Seconds of a usual step."""
+        """Median seconds of a step."""
         return median(self.seconds)
 
 
@@ -30,9 +30,9 @@ def measure_steps(
     rounds: int,
     on_progress: Callable[[str], None] = lambda text: None,
 ) -> dict[str, StepCost]:
-    """Time `rounds` training steps of each model on one batch, after one that is not counted.
+    """Time `rounds` training steps of each model on one batch, after a warm-up step.
 
-    The first step compiles kernels. The load of a machine changes from minute to minute, so the
+    The warm-up compiles kernels. The load of a machine changes from minute to minute, so the
     models take turns.
     """
     optimisers = {name: _optimiser(model) for name, model in models.items()}
