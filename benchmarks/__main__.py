@@ -1,4 +1,4 @@
-"""`python -m benchmarks [names...]`: measure, compare with the limits, and write it down."""
+"""`python -m benchmarks [names...]`: measure, compare with the limits, and write the results."""
 
 import argparse
 import os
@@ -8,13 +8,14 @@ from collections.abc import Callable
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
     Figure,
-    Found,
+    Measurements,
     generation,
     memory,
     molecules,
@@ -27,12 +28,12 @@ from benchmarks import (
 from benchmarks.training_step import BATCH, HORIZON
 from pgode.runtime.files import writable_folder, write_json, write_text
 
-Benchmark = tuple[Callable[[], Found], Callable[[Found], list[Figure]]]
+Benchmark = tuple[Callable[[], Measurements], Callable[[Measurements], list[Figure]]]
 
 
-def simulator_figures(found: Found) -> list[Figure]:
-    """The compiled simulator against a plain loop, whichever of the two systems gains less."""
-    ratio = found["ratio"]
+def simulator_figures(measured: Measurements) -> list[Figure]:
+    """The compiled simulator against a plain loop, for the system with the smaller ratio."""
+    ratio = measured["ratio"]
     return [Figure("simulator, plain numpy loop / ours", ratio, 100.0, "x", at_least=True)]
 
 
@@ -40,7 +41,7 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
     """Every benchmark by name, in the order they run."""
     systems, horizon = (32, 6) if quick else (BATCH, HORIZON)
 
-    def training(kind: str) -> Callable[[], Found]:
+    def training(kind: str) -> Callable[[], Measurements]:
         return lambda: training_speed.run(kind, systems, horizon, threads, whole=not quick)
 
     return {
@@ -59,8 +60,8 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
     }
 
 
-def machine(threads: int) -> Found:
-    """What the numbers were measured on."""
+def machine(threads: int) -> dict[str, Any]:
+    """The machine and the versions that the numbers were measured with."""
     return {
         "date": date.today().isoformat(),
         "processor": processor(),
@@ -72,7 +73,7 @@ def machine(threads: int) -> Found:
 
 
 def processor() -> str:
-    """The processor's name; Python alone says only its architecture on Linux."""
+    """The processor's name; on Linux, Python reports only its architecture."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
@@ -81,23 +82,25 @@ def processor() -> str:
 
 def shown(figure: Figure) -> str:
     """A measured number with its unit."""
-    return f"{figure.found:.3g} {figure.unit}".strip()
+    return f"{figure.measured:.3g} {figure.unit}".strip()
 
 
 def table(results: dict[str, list[Figure]]) -> Table:
     """All figures for the terminal."""
-    made = Table(title="Benchmarks")
-    for column in ("benchmark", "figure", "limit", "found", ""):
-        made.add_column(column)
+    rows = Table(title="Benchmarks")
+    for column in ("benchmark", "figure", "limit", "measured", ""):
+        rows.add_column(column)
     for name, figures in results.items():
         for figure in figures:
             verdict = "[green]kept[/]" if figure.passed else "[red]missed[/]"
-            made.add_row(name, figure.what, figure.bound, shown(figure), verdict)
-    return made
+            rows.add_row(name, figure.what, figure.bound, shown(figure), verdict)
+    return rows
 
 
-def markdown(results: dict[str, list[Figure]], found: dict[str, Found], where: Found) -> str:
-    """The figures as a page of the docs, with every number that was measured below."""
+def markdown(
+    results: dict[str, list[Figure]], measured: dict[str, Measurements], where: dict[str, Any]
+) -> str:
+    """The figures as a page of the docs, followed by all measured numbers."""
     lines = [
         "# Benchmark results",
         "",
@@ -107,7 +110,7 @@ def markdown(results: dict[str, list[Figure]], found: dict[str, Found], where: F
         f"Measured on {where['date']}: {where['processor']}, {where['threads']} of "
         f"{where['cores']} cores, Python {where['python']}, torch {where['torch']}.",
         "",
-        "| benchmark | figure | limit | found | |",
+        "| benchmark | figure | limit | measured | |",
         "|---|---|---|---|---|",
     ]
     for name, figures in results.items():
@@ -116,33 +119,33 @@ def markdown(results: dict[str, list[Figure]], found: dict[str, Found], where: F
             cells = (name, figure.what, figure.bound, shown(figure), verdict)
             lines.append(f"| {' | '.join(cells)} |")
     lines += ["", "## All numbers", "", "| benchmark | number | value |", "|---|---|---|"]
-    for name, numbers in found.items():
+    for name, numbers in measured.items():
         lines += [f"| {name} | {key} | {value} |" for key, value in _flat(numbers)]
     return "\n".join(lines) + "\n"
 
 
-def _flat(numbers: Found, before: str = "") -> list[tuple[str, str]]:
+def _flat(numbers: Measurements, prefix: str = "") -> list[tuple[str, str]]:
     rows: list[tuple[str, str]] = []
     for key, value in numbers.items():
         if isinstance(value, dict):
-            rows += _flat(value, f"{before}{key}, ")
+            rows += _flat(value, f"{prefix}{key}, ")
         elif isinstance(value, list):
             each = [_flat(x) if isinstance(x, dict) else [(str(x), "")] for x in value]
-            words = [", ".join(f"{k} {v}".strip() for k, v in pairs) for pairs in each]
-            rows.append((before + key, "; ".join(words)))
+            texts = [", ".join(f"{k} {v}".strip() for k, v in pairs) for pairs in each]
+            rows.append((prefix + key, "; ".join(texts)))
         elif key != "benchmark":
-            rows.append((before + key, str(value)))
+            rows.append((prefix + key, str(value)))
     return rows
 
 
 def main() -> int:
-    """Run what was asked for; 1 if a limit was missed."""
+    """Run the chosen benchmarks; 1 if a limit was missed."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help="which to run (all)")
     parser.add_argument("--json", type=Path, help="write everything that was measured")
     parser.add_argument("--markdown", type=Path, help="write the tables for the docs")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--quick", action="store_true", help="small sizes: try it, prove nothing")
+    parser.add_argument("--quick", action="store_true", help="small sizes, for testing only")
     chosen = parser.parse_args()
     available = benchmarks(chosen.threads, chosen.quick)
     unknown = [name for name in chosen.names if name not in available]
@@ -153,22 +156,22 @@ def main() -> int:
             writable_folder(path)
 
     console = Console()
-    found: dict[str, Found] = {}
+    measured: dict[str, Measurements] = {}
     results: dict[str, list[Figure]] = {}
     for name in chosen.names or available:
         measure, figures = available[name]
         with console.status(f"measuring {name}"):
-            found[name] = measure()
-        results[name] = figures(found[name])
-        console.print(f"{name}: {found[name]}", highlight=False, soft_wrap=True)
+            measured[name] = measure()
+        results[name] = figures(measured[name])
+        console.print(f"{name}: {measured[name]}", highlight=False, soft_wrap=True)
     console.print(table(results))
 
     where = machine(chosen.threads)
     if chosen.json is not None:
         listed = {name: [f.to_json() for f in figures] for name, figures in results.items()}
-        write_json(chosen.json, {"machine": where, "figures": listed, "found": found})
+        write_json(chosen.json, {"machine": where, "figures": listed, "measured": measured})
     if chosen.markdown is not None:
-        write_text(chosen.markdown, markdown(results, found, where))
+        write_text(chosen.markdown, markdown(results, measured, where))
     return 0 if all(f.passed for figures in results.values() for f in figures) else 1
 
 

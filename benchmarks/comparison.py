@@ -1,4 +1,4 @@
-"""The page docs/comparison.md: every table that `pgode reproduce` has filled, and what they say.
+"""The page docs/comparison.md: every table that `pgode reproduce` has filled, and a summary.
 
 python -m benchmarks.comparison keep reproduction   # copy a grid's finished results into the tree
 python -m benchmarks.comparison write               # results in the tree -> docs/comparison.md
@@ -29,16 +29,15 @@ INTRODUCTION = """# Every model beside the paper
 
 <!-- Written by `python -m benchmarks.comparison write`. Change that file, not this page. -->
 
-What `pgode reproduce --budget quick` gave: ten epochs over the paper's 1000 systems, or 200 samples
-of a protein, for every model. [Reproducing the paper](reproduce.md) says what is kept equal. The
-results behind the tables are in `benchmarks/results/reproduce`; this prints them:
+Results of `pgode reproduce --budget quick`: ten epochs over the paper's 1000 systems, or 200
+samples of a protein, for every model. [Reproducing the paper](reproduce.md) lists what is kept
+equal. The results behind the tables are in `benchmarks/results/reproduce`; this prints them:
 
 ```
 pgode reproduce table1 --show -o benchmarks/results/reproduce
 ```
 
-A dash is a number that has not been run yet, or whose training ended in numbers that are not
-finite.
+A dash marks a number that has not been run yet, or whose training diverged.
 """
 
 
@@ -101,7 +100,7 @@ def _figures(content: Content) -> list[str]:
     return curves(content) if isinstance(content, TableContent) and content.axis else []
 
 
-READING = """## What they say
+READING = """## Summary
 
 Ten epochs for every model, one seed; three for PGODE `default` and its two strongest rivals on
 Springs, EqMotion and EGNN.
@@ -109,7 +108,7 @@ Springs, EqMotion and EGNN.
 **Springs**
 
 - The `default` preset of PGODE is the lowest in every cell: about a hundred times below the best
-  rival in distribution, more than twenty times out of it. It has what no rival has: forces along
+  rival in distribution, more than twenty times out of it. Unlike the rivals it has forces along
   lines to the neighbours, with a strength estimated from the condition. See the ablation in
   [Results](results.md).
 - The best rivals are the equivariant ones, EqMotion and EGNN, which also start from the last
@@ -125,7 +124,7 @@ Springs, EqMotion and EGNN.
 
 **Charged**
 
-- Nobody is far ahead: close encounters are chaotic, and every model ends within a factor of 2.5.
+- No model is far ahead: close encounters are chaotic, and every model ends within a factor of 2.5.
 - PGODE `default` has the lowest velocities at every horizon, and positions at 12 frames.
   SocialODE has the lowest positions at 24 and 36 frames, by 8 to 14 %: its attention covers all
   pairs and is recomputed at every step. Trained for 24 epochs PGODE reaches 3.2 at 36 frames, see
@@ -152,20 +151,21 @@ Springs, EqMotion and EGNN.
   (1.306). The neighbours add next to nothing at this noise.
 - LG-ODE is next: its share is 31 to 43 % superposed and 8 to 17 % as simulated, at 2.6 to 2.8 times
   PGODE's time per epoch. LSTM, GRU and NODE repeat the last value, within 1 %; as simulated at 24
-  frames the first two err up to 3 % more in single cells. MPNODE has 2 to 5 % superposed.
-- The `paper` preset errs 1.8 to 3.4 times as much as "last value": it has to recover positions
-  from a mean of the history, while every other model here starts from the last frame.
+  frames the errors of the first two are up to 3 % higher in single cells. MPNODE has 2 to 5 %
+  superposed.
+- The error of the `paper` preset is 1.8 to 3.4 times that of "last value": it has to recover
+  positions from a mean of the history, while every other model here starts from the last frame.
 - Variants of `paper` (tables 3, 11, 12 and 14; 24 frames, in distribution; one seed, at the
   learning rate of the whole model): prototypes matter. With one the error is 13 times that of five
   on 5AWL and 5 times on 2N5C, with two 23 times on 5AWL; three to six are within 20 %. One function
-  of states and contexts ("Single") errs 17 times as much, a network beside one GNN ("MLP") 2.4
-  times. A gate that does not see the system errs twice as much on 2N5C and does not train on 5AWL.
-  A gate that does not see the object errs 9 and 17 % less, and without disentangling nothing
+  of states and contexts ("Single") has 17 times the error, a network beside one GNN ("MLP") 2.4
+  times. A gate that does not see the system has twice the error on 2N5C and does not train on 5AWL.
+  A gate that does not see the object has 9 and 17 % less error, and without disentangling nothing
   changes (3 % more, 1 % less): the paper finds both to be worse.
 - A longer condition helps `paper` on 5AWL up to 12 frames: 2.7 at 3 and 6 frames, 2.1 at 12 and 2.2
   at 15 (12 frames ahead).
-- GraphSAGE in place of the messages errs 31 % less and GIN 32 % more; GCN does not train at this
-  learning rate.
+- GraphSAGE in place of the messages has 31 % less error and GIN 32 % more; GCN does not train at
+  this learning rate.
 - Temperature, pressure and friction out of distribution make no visible difference.
 - Our numbers and the published ones are not comparable here: "last value" itself is far below all
   of them. Simulation, scale and alignment differ, and the paper says little about them.
@@ -177,9 +177,9 @@ Springs, EqMotion and EGNN.
 - Constant velocity reaches 0.027 for positions at 12 frames of Springs, below every published
   number for that cell.
 - Our numbers of the rivals are below the published ones too, on Springs most by a factor of ten and
-  more. Why was not isolated; starting from the last observation is part of it. On Charged some
-  cells of NODE, MPNODE, HOPE, AgentFormer, I-GPODE and of PGODE `paper` are above the published
-  number: marked.
+  more. The cause was not isolated; starting from the last observation is part of it. On Charged
+  some cells of NODE, MPNODE, HOPE, AgentFormer, I-GPODE and of PGODE `paper` are above the
+  published number: marked.
 - On particles, the ablations, the condition lengths, the numbers of prototypes and the systems of
   30 objects have not been run at this budget yet; `pgode reproduce table3` and the like do it.
 - One seed, where there are not three: differences of a few per cent between two rows are not
@@ -194,8 +194,8 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("keep").add_argument("folder", type=Path)
     commands.add_parser("write")
-    given = parser.parse_args()
-    return keep(given.folder) if given.command == "keep" else write()
+    arguments = parser.parse_args()
+    return keep(arguments.folder) if arguments.command == "keep" else write()
 
 
 if __name__ == "__main__":

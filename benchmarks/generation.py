@@ -1,8 +1,8 @@
-"""What `pgode simulate protein` costs beside OpenMM alone: the same system, the same steps."""
+"""Cost of `pgode simulate protein` relative to OpenMM alone, with the same system and steps."""
 
 from time import perf_counter, process_time
 
-from benchmarks import Figure, Found
+from benchmarks import Figure, Measurements
 from pgode.data.simulate.protein import ProteinSettings, from_sequence
 from pgode.data.simulate.protein.forces import solvate
 from pgode.data.simulate.protein.sampler import MIDDLE, Sampler, State
@@ -15,14 +15,14 @@ def bare(system: str, start: State, settings: ProteinSettings, steps: int) -> tu
     import openmm
     from openmm import unit
 
-    made = openmm.XmlSerializer.deserialize(system)
+    model = openmm.XmlSerializer.deserialize(system)
     pressure, temperature = MIDDLE["pressure"] * unit.bar, MIDDLE["temperature"] * unit.kelvin
-    made.addForce(openmm.MonteCarloBarostat(pressure, temperature, 25))
+    model.addForce(openmm.MonteCarloBarostat(pressure, temperature, 25))
     integrator = openmm.LangevinMiddleIntegrator(
         temperature, MIDDLE["friction"] / unit.picosecond, settings.step * unit.femtosecond
     )
     platform = openmm.Platform.getPlatformByName("CPU")
-    context = openmm.Context(made, integrator, platform, {"Threads": "1"})
+    context = openmm.Context(model, integrator, platform, {"Threads": "1"})
     context.setPeriodicBoxVectors(*start.box)
     context.setPositions(start.positions)
     context.setVelocitiesToTemperature(temperature, 1)
@@ -32,32 +32,32 @@ def bare(system: str, start: State, settings: ProteinSettings, steps: int) -> tu
     return perf_counter() - clock, process_time() - processor
 
 
-def run(frames: int = 48, repeats: int = 3, settle: float = 2.0) -> Found:
-    """Samples as the data sets have them, and the same time steps in one go, in turn."""
+def run(frames: int = 48, repeats: int = 3, settle: float = 2.0) -> Measurements:
+    """Samples as the data sets have them, and the same time steps in one call, in turn."""
     source = from_sequence(SEQUENCE)
     settings = ProteinSettings(SEQUENCE, source.hash, equilibrate=0.2, frames=frames, settle=settle)
     solvated = solvate(source, settings)
     sampler = Sampler(solvated, settings)
     start = sampler.equilibrated()
     steps = settings.steps(settings.settle) + (frames - 1) * settings.steps_per_frame
-    ours, theirs = [], []
+    samples, reference = [], []
     for repeat in range(repeats):
         clock, processor = perf_counter(), process_time()
         sampler.sample(start, "train", repeat)
-        ours.append((perf_counter() - clock, process_time() - processor))
-        theirs.append(bare(solvated.system, start, settings, steps))
+        samples.append((perf_counter() - clock, process_time() - processor))
+        reference.append(bare(solvated.system, start, settings, steps))
     picoseconds = steps * settings.step / 1000
     return {
         "benchmark": "generation",
         "atoms": len(solvated.positions),
         "picoseconds": picoseconds,
-        "ours": min(clock for clock, _ in ours) / picoseconds,
-        "bare": min(clock for clock, _ in theirs) / picoseconds,
+        "ours": min(clock for clock, _ in samples) / picoseconds,
+        "bare": min(clock for clock, _ in reference) / picoseconds,
         # Processor time: another process on the same core does not count.
-        "ratio": min(cpu for _, cpu in ours) / min(cpu for _, cpu in theirs),
+        "ratio": min(cpu for _, cpu in samples) / min(cpu for _, cpu in reference),
     }
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(measured: Measurements) -> list[Figure]:
     """Seconds per ps of simulation, ours divided by those of OpenMM alone."""
-    return [Figure("generating a sample / bare OpenMM", found["ratio"], 1.1, "x")]
+    return [Figure("generating a sample / bare OpenMM", measured["ratio"], 1.1, "x")]

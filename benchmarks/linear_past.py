@@ -1,10 +1,10 @@
-"""How far a linear regression on each atom's own past comes: what a network has to beat.
+"""Error of a linear regression on each atom's own past: a baseline for networks.
 
 python -m benchmarks.linear_past data/5awl.nc
 
-For each forecast frame one weight for each observed one, the same for all atoms and axes, fitted by
-least squares on the training split. "turned" also sees the past with the molecule's own motion
-taken out, "relaxed" also what the mean structure differs by.
+For each forecast frame, one weight per observed frame, the same for all atoms and axes, fitted by
+least squares on the training split. Other inputs of "turned" are the frames after superposition on
+the last one; of "relaxed" also the difference from the mean structure.
 """
 
 import argparse
@@ -23,7 +23,7 @@ CONDITION, HORIZON = 12, 24
 SCORED = (12, 24)
 KINDS = ("last value", "own past", "turned", "relaxed")
 STRIDE = 3
-"""Training windows start at every third frame: those between say the same again."""
+"""Training windows start at every third frame; those between are redundant."""
 RIDGE = 1e-3
 
 Frames = Float[np.ndarray, "window time atom 3"]
@@ -33,11 +33,11 @@ def main() -> int:
     """Read the command line, fit, print errors and JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("data", type=Path)
-    found = errors(parser.parse_args().data)
-    for split, rows in found.items():
+    scores = errors(parser.parse_args().data)
+    for split, rows in scores.items():
         for kind, values in rows.items():
             print(f"{split:5s} {kind:11s} " + "  ".join(f"{1e3 * x:.3f}" for x in values.values()))
-    print(json.dumps(found))
+    print(json.dumps(scores))
     return 0
 
 
@@ -54,15 +54,15 @@ def errors(path: Path) -> dict[str, dict[str, dict[str, float]]]:
         )
         for split in ("train", "test", "ood")
     }
-    found: dict[str, dict[str, dict[str, float]]] = {"test": {}, "ood": {}}
+    scores: dict[str, dict[str, dict[str, float]]] = {"test": {}, "ood": {}}
     for kind in KINDS:
-        seen = _inputs(windows["train"], structure, kind)
-        square = seen.T @ seen + RIDGE * np.eye(seen.shape[1])
-        weights = np.linalg.solve(square, seen.T @ _targets(windows["train"]))
-        for split in found:
-            missed = _targets(windows[split]) - _inputs(windows[split], structure, kind) @ weights
-            found[split][kind] = {str(h): float((missed[:, :h] ** 2).mean()) for h in SCORED}
-    return found
+        inputs = _inputs(windows["train"], structure, kind)
+        square = inputs.T @ inputs + RIDGE * np.eye(inputs.shape[1])
+        weights = np.linalg.solve(square, inputs.T @ _targets(windows["train"]))
+        for split in scores:
+            error = _targets(windows[split]) - _inputs(windows[split], structure, kind) @ weights
+            scores[split][kind] = {str(h): float((error[:, :h] ** 2).mean()) for h in SCORED}
+    return scores
 
 
 def _windows(states: Frames, stride: int) -> Frames:
@@ -73,7 +73,7 @@ def _windows(states: Frames, stride: int) -> Frames:
 
 
 def _inputs(windows: Frames, structure: np.ndarray, kind: str) -> Float[np.ndarray, "row input"]:
-    """What a regression sees of each atom and axis, all relative to the last observed frame."""
+    """Inputs of a regression for each atom and axis, all relative to the last observed frame."""
     last = windows[:, CONDITION - 1 : CONDITION]
     parts = [windows[:, :0]]
     if kind != "last value":

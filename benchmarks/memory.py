@@ -1,7 +1,7 @@
-"""Peak memory of a training process at paper size, as it is and with `solver.recompute`.
+"""Peak memory of a training process at paper size, by default and with `solver.recompute`.
 
-Each case runs in a fresh process and is read off the kernel's own high-water mark, so interpreter,
-libraries, data and optimiser are all in it.
+Each case runs in a fresh process and is read from the kernel's high-water mark, which includes
+interpreter, libraries, data and optimiser.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks import Figure, Found
+from benchmarks import Figure, Measurements
 from benchmarks.training_step import BATCH, EPOCH, HORIZON, Training, fresh_model, training_systems
 from pgode.training.memory import keep_freed_memory
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def peak_bytes() -> int:
-    """The most memory this process ever held.
+    """Peak memory of this process.
 
     Linux keeps `ru_maxrss` across exec, so a child of a large process starts with its parent's;
     VmHWM is the same mark without the inheritance.
@@ -34,8 +34,8 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def measure(recompute: bool, systems: int, horizon: int, threads: int, steps: int) -> Found:
-    """Train for a few steps in this very process: freed memory must serve the second again."""
+def measure(recompute: bool, systems: int, horizon: int, threads: int, steps: int) -> Measurements:
+    """Train for a few steps in this process: freed memory must be reused by the second."""
     torch.set_num_threads(threads)
     imported = peak_bytes()
     keep_freed_memory()
@@ -48,9 +48,11 @@ def measure(recompute: bool, systems: int, horizon: int, threads: int, steps: in
     return {"imported": imported, "prepared": prepared, "peak": peak_bytes()}
 
 
-def run(systems: int = BATCH, horizon: int = HORIZON, threads: int = 2, steps: int = 2) -> Found:
+def run(
+    systems: int = BATCH, horizon: int = HORIZON, threads: int = 2, steps: int = 2
+) -> Measurements:
     """Both cases, in GB."""
-    result: Found = {"benchmark": "memory", "systems": systems, "horizon": horizon}
+    result: Measurements = {"benchmark": "memory", "systems": systems, "horizon": horizon}
     for name, recompute in (("default", False), ("recompute", True)):
         settings = {
             "recompute": recompute,
@@ -73,11 +75,11 @@ def run(systems: int = BATCH, horizon: int = HORIZON, threads: int = 2, steps: i
     return result
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(measured: Measurements) -> list[Figure]:
     """Peaks of both cases."""
     return [
-        Figure("peak memory of training", found["default"]["peak"], 6.0, "GB"),
-        Figure("peak memory of training, recomputing", found["recompute"]["peak"], 1.5, "GB"),
+        Figure("peak memory of training", measured["default"]["peak"], 6.0, "GB"),
+        Figure("peak memory of training, recomputing", measured["recompute"]["peak"], 1.5, "GB"),
     ]
 
 

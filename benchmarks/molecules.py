@@ -1,6 +1,6 @@
 """Training on the atoms of molecules: memory and time at 166 and 223 atoms, and one of 5000.
 
-The memory of each case is that of a process of its own, as in `benchmarks.memory`.
+Each case runs in a separate process, as in `benchmarks.memory`.
 """
 
 import json
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from benchmarks import Figure, Found
+from benchmarks import Figure, Measurements
 from benchmarks.memory import ROOT, peak_bytes
 from benchmarks.training_step import CONDITION, Training, fresh_model
 from pgode.data.neighbours import distance_edges
@@ -25,7 +25,7 @@ HORIZON, BATCH = 24, 64
 
 
 def globule(atoms: int, stream: np.random.Generator) -> Float[np.ndarray, "atom 3"]:
-    """Atoms about as dense as in a protein, none of them too near another."""
+    """Atoms about as dense as in a protein, none of them too close to another."""
     spacing = DENSITY ** (-1 / 3)
     side = int(np.ceil((2 * atoms) ** (1 / 3))) + 2
     grid = (np.indices((side,) * 3).reshape(3, -1).T - (side - 1) / 2) * spacing
@@ -34,7 +34,7 @@ def globule(atoms: int, stream: np.random.Generator) -> Float[np.ndarray, "atom 
 
 
 def molecules(systems: int, atoms: int, horizon: int) -> Trajectories:
-    """Globules whose atoms jitter as heat makes them, with graphs by distance."""
+    """Globules whose atoms have thermal fluctuations, with graphs by distance."""
     stream = np.random.default_rng(0)
     frames = CONDITION + horizon
     start = np.stack([globule(atoms, stream) for _ in range(systems)])
@@ -51,8 +51,8 @@ def molecules(systems: int, atoms: int, horizon: int) -> Trajectories:
     )
 
 
-def measure(atoms: int, systems: int, horizon: int, threads: int, recompute: bool) -> Found:
-    """One training step after another in this very process; the first one warms up."""
+def measure(atoms: int, systems: int, horizon: int, threads: int, recompute: bool) -> Measurements:
+    """A warm-up step, then one training step, in this process."""
     torch.set_num_threads(threads)
     keep_freed_memory()
     data = molecules(systems, atoms, horizon)
@@ -73,16 +73,16 @@ def measure(atoms: int, systems: int, horizon: int, threads: int, recompute: boo
     }
 
 
-def run(threads: int = 2, quick: bool = False) -> Found:
+def run(threads: int = 2, quick: bool = False) -> Measurements:
     """166 and 223 atoms at batch 64, and one molecule of 5000, all with recompute."""
     horizon = 4 if quick else HORIZON
     cases = [(atoms, 4 if quick else BATCH, True) for atoms in (166, 223)]
     cases += [(500 if quick else 5000, 1, True)]
-    found = []
+    results = []
     for atoms, systems, recompute in cases:
-        words = json.dumps([atoms, systems, horizon, threads, recompute])
+        settings = json.dumps([atoms, systems, horizon, threads, recompute])
         child = subprocess.run(
-            [sys.executable, "-m", "benchmarks.molecules", words],
+            [sys.executable, "-m", "benchmarks.molecules", settings],
             cwd=ROOT,
             capture_output=True,
             text=True,
@@ -90,11 +90,11 @@ def run(threads: int = 2, quick: bool = False) -> Found:
         )
         if child.returncode:
             raise RuntimeError(f"the process that trains on molecules failed:\n{child.stderr}")
-        found.append(json.loads(child.stdout))
-    return {"benchmark": "molecules", "cases": found}
+        results.append(json.loads(child.stdout))
+    return {"benchmark": "molecules", "cases": results}
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(measured: Measurements) -> list[Figure]:
     """Memory of the three cases."""
     return [
         Figure(
@@ -104,7 +104,7 @@ def figures(found: Found) -> list[Figure]:
             6.0,
             "GB",
         )
-        for case in found["cases"]
+        for case in measured["cases"]
     ]
 
 

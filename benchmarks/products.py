@@ -1,4 +1,4 @@
-"""Matrix products: how fast this machine makes them, and those of a training step run alone."""
+"""Matrix products: their speed on this machine, and those of a training step run alone."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from benchmarks import Figure, Found
+from benchmarks import Figure, Measurements
 
 PRODUCTS: dict[str, Callable[..., Tensor]] = {
     "mm": torch.mm,
@@ -39,10 +39,10 @@ class Product:
 
 
 class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Notes every matrix product that runs under it, in the backward pass too.
+    """Records every matrix product that runs under it, in the backward pass too.
 
-    Products of a row with a column are left out: they are sums, not what a machine's
-    matrix-product speed is about.
+    Products of a row with a column are left out: they are sums, which do not
+    measure matrix-product speed.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class Replay:
-    """Recorded products on random numbers, in the recorded order, into memory that stays.
+    """Recorded products on random numbers, in the recorded order, into preallocated memory.
 
     Operands have the recorded shapes and strides (transposed where they were transposed). Equal
     calls share their operands, so nothing is allocated and little leaves the caches: the products
@@ -85,7 +85,7 @@ class Replay:
         return sum(product.operations for product in self.products)
 
     def run(self) -> None:
-        """Make each product once for each time it was recorded."""
+        """Compute each product as often as it was recorded."""
         for call in self.calls:
             call()
 
@@ -103,7 +103,7 @@ def _random(shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
     return torch.randn(size).as_strided(shape, strides)
 
 
-def run(threads: int = 2, repeats: int = 20) -> Found:
+def run(threads: int = 2, repeats: int = 20) -> Measurements:
     """GFLOP/s of a large square product and of the two shapes that PGODE uses most."""
     torch.set_num_threads(threads)
     shapes = {
@@ -111,7 +111,7 @@ def run(threads: int = 2, repeats: int = 20) -> Found:
         "messages 2560 x 132 by 132 x 1280": ((2560, 132), (132, 1280)),
         "updates 5 x (2560 x 128 by 128 x 128)": ((5, 2560, 128), (5, 128, 128)),
     }
-    result: Found = {"benchmark": "products", "threads": threads, "gflops": {}}
+    result: Measurements = {"benchmark": "products", "threads": threads, "gflops": {}}
     for name, (left, right) in shapes.items():
         a, b = torch.randn(left), torch.randn(right)
         out = a @ b
@@ -124,6 +124,6 @@ def run(threads: int = 2, repeats: int = 20) -> Found:
     return result
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(measured: Measurements) -> list[Figure]:
     """None: this is context for the other figures."""
     return []

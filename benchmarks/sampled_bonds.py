@@ -28,15 +28,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("run", type=Path)
     parser.add_argument("data", type=Path)
-    given = parser.parse_args()
-    found = measured(given.run, given.data)
-    for name, row in found.items():
+    arguments = parser.parse_args()
+    rows = measure(arguments.run, arguments.data)
+    for name, row in rows.items():
         print(f"{name:9s} " + "  ".join(f"{key} {value:.4g}" for key, value in row.items()))
-    print(json.dumps(found))
+    print(json.dumps(rows))
     return 0
 
 
-def measured(folder: Path, path: Path) -> dict[str, dict[str, float]]:
+def measure(folder: Path, path: Path) -> dict[str, dict[str, float]]:
     """Lengths (nm) of bonds between heavy atoms at the last frame, CRPS and coverage."""
     run, data = Run.open(folder), files.read(path)
     window = run.config.window

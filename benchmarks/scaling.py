@@ -6,14 +6,14 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from benchmarks import Figure, Found
+from benchmarks import Figure, Measurements
 from benchmarks.training_step import CONDITION, Training, fresh_model
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.training.memory import keep_freed_memory
 
 NEIGHBOURS, FITTED = 10, 1000
-"""Mean number of neighbours, and the number of objects from which on the exponent is fitted: below,
-a step's fixed costs are most of it, and growth seems slower than it is."""
+"""Mean number of neighbours, and the least number of objects in the fit of the exponent: below it,
+fixed costs dominate a step, and the exponent would be too low."""
 
 
 def neighbours_within(
@@ -21,7 +21,7 @@ def neighbours_within(
 ) -> tuple[Int[np.ndarray, " edge"], Int[np.ndarray, " edge"]]:
     """Receivers and senders of all pairs closer than `radius`, sorted.
 
-    Opposite sides of the square touch: with borders, a larger system would have more neighbours.
+    The square is periodic: with borders, a larger system would have more neighbours.
     """
     receivers, senders = [], []
     for first in range(0, len(places), 500):
@@ -36,7 +36,7 @@ def neighbours_within(
 
 
 def drifting(objects: int, frames: int) -> Trajectories:
-    """One system of objects that drift on a square, joined to those near them at the start."""
+    """One system of objects that drift on a square, joined to their neighbours at the start."""
     random = np.random.default_rng(objects)
     places, velocities = random.random((objects, 2)), 0.1 * random.standard_normal((objects, 2))
     times = 0.1 * np.arange(frames)
@@ -60,13 +60,13 @@ def run(
     width: int = 64,
     threads: int = 1,
     repeats: int = 7,
-) -> Found:
+) -> Measurements:
     """Time one step at each size, in turn, on one thread.
 
-    A second thread joins only where there is enough work, which would bend the curve downwards.
-    The exponent is that of processor time, the best of all repeats: on one thread it is the step's
-    own time, while the clock also counts what other processes took, more often from long steps
-    than from short ones. `exponent_by_the_clock` is there to compare; an idle machine agrees.
+    A second thread is used only for enough work, which would bend the curve downwards.
+    The exponent is that of processor time, the best of all repeats: on one thread it is the time
+    of the step alone, while wall time includes interruptions by other processes, more often in long
+    steps. `exponent_by_the_clock` is for comparison; on an idle machine both agree.
     """
     torch.set_num_threads(threads)
     keep_freed_memory()
@@ -109,6 +109,6 @@ def _exponent(edges: dict[int, int], seconds: dict[int, float], sizes: list[int]
     return round(float(np.polyfit(np.log(counts), np.log(times), 1)[0]), 3)
 
 
-def figures(found: Found) -> list[Figure]:
+def figures(measured: Measurements) -> list[Figure]:
     """The exponent over the larger sizes."""
-    return [Figure("cost of a step grows with edges to the power", found["exponent"], 1.1)]
+    return [Figure("cost of a step grows with edges to the power", measured["exponent"], 1.1)]

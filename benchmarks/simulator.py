@@ -1,7 +1,7 @@
-"""The compiled simulator against the same scheme written as a plain numpy loop over steps.
+"""The compiled simulator compared with the same scheme as a plain numpy loop over steps.
 
-Both run here, one after the other, on one thread and on the same systems. The plain loop is given
-few systems, since its time per system does not depend on their number.
+Both run one after the other, on one thread and on the same systems. The plain loop runs few
+systems, since its time per system does not depend on their number.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How long a user waits for `pgode --help` and for `import pgode`."""
+"""Time of `pgode --help` and of `import pgode`."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from benchmarks import Figure, Found
+from benchmarks import Figure, Measurements
 
 ROOT = Path(__file__).parents[1]
 HELP = ["-m", "pgode.cli", "--help"]
@@ -14,16 +14,16 @@ IMPORT = "from time import perf_counter as t; a = t(); import pgode; print(t() -
 
 
 def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
-    found = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    if found.returncode:
-        raise RuntimeError(f"python {' '.join(arguments)} failed:\n{found.stderr}")
-    return found
+    if process.returncode:
+        raise RuntimeError(f"python {' '.join(arguments)} failed:\n{process.stderr}")
+    return process
 
 
-def run(repeats: int = 5) -> Found:
-    """Wall times in fresh processes, after one that fills the disk cache."""
+def run(repeats: int = 5) -> Measurements:
+    """Wall times in fresh processes, after a warm-up that fills the disk cache."""
     imported = {
         line.rsplit("|", 1)[-1].strip()
         for line in _python("-X", "importtime", *HELP).stderr.splitlines()
@@ -42,9 +42,9 @@ def run(repeats: int = 5) -> Found:
     }
 
 
-def figures(found: Found) -> list[Figure]:
-    """Both waits."""
+def figures(measured: Measurements) -> list[Figure]:
+    """Both times."""
     return [
-        Figure("pgode --help", found["help_seconds"], 0.5, "s"),
-        Figure("import pgode", found["import_seconds"], 0.3, "s"),
+        Figure("pgode --help", measured["help_seconds"], 0.5, "s"),
+        Figure("import pgode", measured["import_seconds"], 0.3, "s"),
     ]

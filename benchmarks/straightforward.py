@@ -1,16 +1,16 @@
-"""PGODE as a careful PyTorch user would write it without our operators: the yardstick for speed.
+"""PGODE as a careful PyTorch user would write it without our operators: the reference for speed.
 
-The same model, not a weaker one: `Straightforward.like(model)` takes over the weights of a `PGODE`
+The same model, not a weaker one: `Straightforward.like(model)` copies the weights of a `PGODE`
 and computes the same loss (up to torchdiffeq's choice of fourth-order method). It differs only
-where an ordinary version does:
+as an ordinary version would:
 
 - the graph is an edge list, gathered by indexing and summed by `index_add`;
-- each prototype is a module of its own, and its message network psi_r, two layers as in the paper,
+- each prototype is a separate module, and its message network psi_r, two layers as in the paper,
   runs on [z_i, z_j, e_ij] of every edge;
-- attention scores are made per edge;
+- attention scores are stored per edge;
 - torchdiffeq integrates (`rk4`, one step per frame) and differentiates by the adjoint method.
 
-What any version would write alike (posterior, gate, kinematics, losses) is inherited.
+Parts that any version would share (posterior, gate, kinematics, losses) are inherited.
 """
 
 from dataclasses import fields, replace
@@ -137,8 +137,8 @@ class Straightforward(PGODE):
         if not bool((times == times[0]).all()):
             raise ValueError("the straightforward version needs the same times in every system")
         grid = torch.cat([times.new_zeros(1), times[0] * self.config.solver.frame_time])
-        # The gate is made outside the derivative: unless it is named, the adjoint method gives it
-        # no gradient and it never learns.
+        # The gate is computed outside the derivative: unless it is listed, the adjoint method gives
+        # it no gradient.
         states = odeint_adjoint(
             problem.derivative,
             problem.initial,
@@ -154,7 +154,7 @@ class Straightforward(PGODE):
     def like(cls, model: PGODE) -> "Straightforward":
         """The same function as `model`: its weights, and identity for psi_r's second layer.
 
-        `PGODE` has that layer within psi_a's first, which changes nothing but the arithmetic.
+        `PGODE` has that layer within psi_a's first, which is the same function.
         """
         twin = cls(model.config, model.normaliser)
         shared = {k: v for k, v in model.state_dict().items() if not k.startswith("dynamics.")}

@@ -1,10 +1,10 @@
 """One training step at paper size against its own matrix products and against a plain version.
 
 Three times are taken in turn, in one run: a step of `PGODE`; the same step's matrix products alone;
-a step of `Straightforward`. The two models live in processes of their own, because `PGODE` trains
-with memory settings that a plain version would not have; one waits while the other works.
+a step of `Straightforward`. The two models run in separate processes, because `PGODE` trains with
+memory settings that a plain version would not have; one waits while the other works.
 
-Wall times count. Processor times are given beside them: on a machine that others use they are
+The figures are of wall times. Processor times are listed too: on a shared machine they are
 steadier, but with several threads they include waiting.
 """
 
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from benchmarks import Figure, Found
+from benchmarks import Figure, Measurements
 from benchmarks.products import Recorder, Replay
 from benchmarks.straightforward import Straightforward
 from benchmarks.training_step import (
@@ -35,25 +35,25 @@ from pgode.batches.windows import Windows
 from pgode.training.memory import keep_freed_memory
 
 SHORT, LONGER = 2, 6
-"""Horizons from which the plain version's whole step follows."""
+"""Horizons from which the plain version's full step is extrapolated."""
 
 
 class Seconds(NamedTuple):
-    """How long something took, on the clock and on the processor."""
+    """Wall time and processor time."""
 
     wall: float
     cpu: float
 
 
 class Contender:
-    """One model in a process of its own."""
+    """One model in a separate process."""
 
     training: Training
     replay: Replay
 
     @classmethod
     def prepare(cls, plain: bool, kind: str, systems: int, horizon: int, threads: int) -> None:
-        """Build the model there, and compile what is compiled at first use."""
+        """Build the model in this process, and run a small step to compile kernels."""
         torch.set_num_threads(threads)
         data = training_systems(kind, systems, horizon)
         model = fresh_model(data)
@@ -69,7 +69,7 @@ class Contender:
 
     @classmethod
     def record(cls, systems: int, horizon: int) -> tuple[int, int]:
-        """Take down the products of one step; returns their number and their operations."""
+        """Record the products of one step; returns their number and their operations."""
         with Recorder() as recorder:
             cls.training.step(systems, horizon)
         cls.replay = Replay(recorder.products)
@@ -95,13 +95,13 @@ def run(
     threads: int = 2,
     repeats: int = 3,
     whole: bool = True,
-) -> Found:
+) -> Measurements:
     """Take turns `repeats` times, and compare.
 
-    The plain version takes its turns on the same batch at two short horizons, from which its whole
-    step follows, since every frame costs the same. (Fewer systems would not do: they fit in the
-    caches, and 64 of them made 256 look a quarter cheaper than they are.) With `whole` its whole
-    step is also run once, is what counts, and tells how good that estimate was.
+    The plain version runs the same batch at two short horizons, from which its full step is
+    extrapolated, since every frame costs the same. (Fewer systems would be misleading: they fit in
+    the caches, and from 64 of them the cost of 256 came out a quarter too low.) With `whole` its
+    full step is also run once, replaces the estimate, and shows how good it was.
     """
     times: dict[str, list[Seconds]] = {name: [] for name in ("ours", "products", "short", "longer")}
     with ExitStack() as stack:
@@ -126,7 +126,7 @@ def run(
 
     wall, cpu = (
         _compared(
-            {name: [taken[clock] for taken in all_taken] for name, all_taken in times.items()},
+            {name: [each[clock] for each in measured] for name, measured in times.items()},
             horizon,
         )
         for clock in (0, 1)
@@ -150,9 +150,9 @@ def run(
     }
 
 
-def _compared(times: dict[str, list[float]], horizon: int) -> Found:
+def _compared(times: dict[str, list[float]], horizon: int) -> Measurements:
     """Ratios and medians by one clock."""
-    seconds = {name: median(taken) for name, taken in times.items() if taken}
+    seconds = {name: median(runs) for name, runs in times.items() if runs}
     per_frame = (seconds["longer"] - seconds["short"]) / (LONGER - SHORT)
     estimate = seconds["short"] + (horizon - SHORT) * per_frame
     straightforward = seconds.get("whole", estimate)
@@ -164,12 +164,12 @@ def _compared(times: dict[str, list[float]], horizon: int) -> Found:
         "products_seconds": round(seconds["products"], 3),
         "straightforward_seconds": round(straightforward, 2),
         "straightforward_estimate": round(estimate, 2),
-        "all_seconds": {name: [round(t, 3) for t in taken] for name, taken in times.items()},
+        "all_seconds": {name: [round(t, 3) for t in runs] for name, runs in times.items()},
     }
 
 
 def loss_difference(kind: str, systems: int = 8, horizon: int = 4) -> float:
-    """How far the two models' losses lie apart (relative), with the same weights and draws."""
+    """Relative difference of the two models' losses, with the same weights and draws."""
     data = training_systems(kind, systems, horizon)
     model = fresh_model(data)
     windows = Windows(data, model.normaliser, CONDITION, horizon)
@@ -181,19 +181,22 @@ def loss_difference(kind: str, systems: int = 8, horizon: int = 4) -> float:
     return abs(losses[1] / losses[0] - 1)
 
 
-def figures(found: Found) -> list[Figure]:
-    """An epoch against its own products and against the plain version."""
-    kind = found["kind"].capitalize()
+def figures(measured: Measurements) -> list[Figure]:
+    """A step relative to its own products, and the plain version relative to it."""
+    kind = measured["kind"].capitalize()
     return [
         Figure(
-            f"{kind}: training, ours / its matrix products", found["ours_over_products"], 2.0, "x"
+            f"{kind}: training, ours / its matrix products",
+            measured["ours_over_products"],
+            2.0,
+            "x",
         ),
         Figure(
             f"{kind}: training, straightforward version / ours",
-            found["straightforward_over_ours"],
+            measured["straightforward_over_ours"],
             10.0,
             "x",
             at_least=True,
         ),
-        Figure(f"{kind}: both versions' losses differ by", found["loss_difference"], 1e-3),
+        Figure(f"{kind}: both versions' losses differ by", measured["loss_difference"], 1e-3),
     ]

@@ -1,4 +1,4 @@
-"""The case that the speed and memory figures speak of, and one step of training on it.
+"""The case behind the speed and memory figures, and one step of training on it.
 
 Paper size: 1000 systems of 10 objects, condition 12, horizon 36, K = 5, d = 128, batch 256.
 """
@@ -19,7 +19,7 @@ EPOCH, OBJECTS, CONDITION, HORIZON, BATCH = 1000, 10, 12, 36, 256
 
 
 def training_systems(kind: str, systems: int, horizon: int = HORIZON) -> Trajectories:
-    """Simulated training systems, with just the frames that a step at this horizon needs."""
+    """Simulated training systems, with only the frames that a step at this horizon needs."""
     frames = CONDITION + horizon
     return simulate(kind, objects=OBJECTS, frames=frames, train=systems, val=0, test=0, ood=0)
 
@@ -33,21 +33,21 @@ def fresh_model(data: Trajectories, changes: dict[str, Any] | None = None) -> PG
 class Training:
     """A model in training, step by step as in `pgode.training.loop`.
 
-    A step cuts its batch, works out loss and gradients, clips, and moves both optimisers: the
+    A step cuts its batch, computes loss and gradients, clips, and applies both optimisers: the
     adversary's ascends the loss that all other weights descend.
     """
 
     def __init__(self, model: Forecaster, data: Trajectories) -> None:
         self.model, self.data = model, data
         self.windows: dict[int, Windows] = {}
-        against = list(model.adversary())
-        names = {id(parameter) for parameter in against}
-        self.parameters = [p for p in model.parameters() if id(p) not in names]
+        adversary = list(model.adversary())
+        excluded = {id(parameter) for parameter in adversary}
+        self.parameters = [p for p in model.parameters() if id(p) not in excluded]
         self.optimisers: list[torch.optim.Optimizer] = [
             torch.optim.AdamW(self.parameters, 1e-4, eps=1e-12)
         ]
-        if against:
-            self.optimisers.append(torch.optim.Adam(against, 1e-4, eps=1e-12, maximize=True))
+        if adversary:
+            self.optimisers.append(torch.optim.Adam(adversary, 1e-4, eps=1e-12, maximize=True))
 
     def step(self, systems: int, horizon: int) -> float:
         """One step on the first systems; returns the loss before it."""
