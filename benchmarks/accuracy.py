@@ -31,37 +31,37 @@ Mean squared error in scaled units (each variable to [-1, 1] over the training s
 over objects and over the first 12, 24 or 36 forecast frames; 12 observed frames; 1000 training,
 200 validation, 200 test (ID) and 200 out-of-distribution (OOD) systems. One seed. The paper's
 numbers are those of its Table 1; its data was drawn with other random numbers and scaled by its
-own code, so the last digits of a comparison mean nothing. "Last value" and "constant velocity"
-learn nothing and stand in every table.
+own code, so the last digits of a comparison mean nothing. The naive models "last value" and
+"constant velocity" learn nothing.
 
-Each run is made by `python -m benchmarks.accuracy train NAME`, and its full evaluation is in
+`python -m benchmarks.accuracy train NAME` trains each model; its full evaluation is in
 `benchmarks/results/NAME.json`.
 """
 
 READING = """## How to read this
 
-- On Springs what a forecast has to find out is the strength of the springs. The `default` preset
-  estimates it on the condition (`model.encoder.strength_context`) and pulls objects along the lines
-  to their neighbours with it (`model.state.coupling`); without these two the error out of
+- On Springs a forecast depends above all on the strength of the springs. The `default` preset
+  estimates it from the condition (`model.encoder.strength_context`) and uses it in forces along
+  the lines to the neighbours (`model.state.coupling`); without these two the error out of
   distribution grows with the distance of a system's strength from the training mean.
-  [Where we differ](differences.md) has the reasons, the ablation above what each is worth.
+  [Where we differ](differences.md) has the reasons, the ablation above the effect of each.
 - Energy is not conserved by construction, and the forecasts drift more than the simulator.
 - On Charged close encounters are chaotic: a small error before one is a large error after it. The
   simulator's own energy drifts there too, because it clips the force at short distances.
 - The `paper` preset was trained with batch 16 and learning rate 1e-3, because the paper's batch of
-  256 gives four steps an epoch. It keeps a layer norm before each attention, without which the
-  scores of Eq. 3, bounded by no softmax, learn more slowly.
+  256 gives four steps per epoch. It keeps a layer norm before each attention: the scores of Eq. 3
+  have no softmax, and without it the model learns more slowly.
 - One seed, one data set each: differences of a few per cent between rows mean nothing.
 """
 
 
 @dataclass(frozen=True)
 class Job:
-    """One training run: what it is called, its data, and the words after `pgode train DATA`."""
+    """One training run: its name, its data, and the options of `pgode train`."""
 
     name: str
     system: str
-    words: tuple[str, ...]
+    options: tuple[str, ...]
 
 
 # The paper's batch of 256 gives four steps an epoch, too few for the epochs that fit here.
@@ -87,16 +87,16 @@ def train(name: str, folder: Path, threads: int) -> int:
     data, run = folder / f"{job.system}.nc", folder / name
     if not data.exists() and run_command(["simulate", job.system, "-o", str(data)]):
         return 1
-    words = ["--resume", str(run)]
+    arguments = ["--resume", str(run)]
     if not (run / "config.json").exists():
-        words = [str(data), "-o", str(run), *job.words, "--threads", str(threads)]
-    if run_command(["train", *words]):
+        arguments = [str(data), "-o", str(run), *job.options, "--threads", str(threads)]
+    if run_command(["train", *arguments]):
         return 1
     return keep(name, run)
 
 
 def keep(name: str, run: Path) -> int:
-    """Evaluate a finished run into benchmarks/results, with what its training took."""
+    """Evaluate a finished run into benchmarks/results, with the cost of its training."""
     from pgode.data import files
     from pgode.runs.folder import source_of
     from pgode.runs.run import Run
@@ -117,7 +117,7 @@ def keep(name: str, run: Path) -> int:
 
 @dataclass(frozen=True)
 class Result:
-    """An evaluation in benchmarks/results, and what the training took."""
+    """An evaluation in benchmarks/results, and the cost of the training."""
 
     evaluation: Evaluation
     cost: dict[str, Any]
@@ -133,7 +133,7 @@ class Result:
 
 
 def tables() -> int:
-    """Write docs/results.md from what is in benchmarks/results."""
+    """Write docs/results.md from benchmarks/results."""
     from pgode.runtime.files import write_text
 
     parts = [INTRODUCTION]
@@ -233,7 +233,7 @@ def _table(rows: dict[str, list[float]], cells: Sequence[Cell] = CELLS) -> str:
 
 def _ablation(rows: dict[str, Any]) -> str:
     lines = [
-        "## What each difference between the presets is worth\n",
+        "## Effect of each difference between the presets\n",
         rows["note"] + "\n",
         "| change | ID 12 q | ID 12 v | OOD 12 q | OOD 12 v |",
         "|---|---|---|---|---|",
@@ -245,20 +245,20 @@ def _ablation(rows: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Parse the words and do what they say."""
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("action", choices=("train", "keep", "tables"))
     parser.add_argument("job", nargs="?", choices=sorted(JOBS))
     parser.add_argument("--folder", type=Path, default=Path("runs"))
     parser.add_argument("--threads", type=int, default=2)
-    given = parser.parse_args()
-    if given.action == "tables":
+    arguments = parser.parse_args()
+    if arguments.action == "tables":
         return tables()
-    if given.job is None:
+    if arguments.job is None:
         parser.error("name a job")
-    if given.action == "keep":
-        return keep(given.job, given.folder / given.job)
-    return train(given.job, given.folder, given.threads)
+    if arguments.action == "keep":
+        return keep(arguments.job, arguments.folder / arguments.job)
+    return train(arguments.job, arguments.folder, arguments.threads)
 
 
 if __name__ == "__main__":
