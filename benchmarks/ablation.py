@@ -1,4 +1,4 @@
-"""Effect of each difference between the presets: short runs that differ in one setting.
+"""The effect of each difference between the presets: short runs that differ in one setting.
 
 python -m benchmarks.ablation      # resumable: finished runs are kept
 """
@@ -19,21 +19,21 @@ CHANGES: dict[str, dict[str, object]] = {
     "`default`": {},
     "without kinematics": {"model.state": "latent"},
     "without kinematics and residual decoder": {"model.state": {**LATENT, "kind": "latent"}},
-    "without coupling": {"model.state.coupling": False},
-    "without estimated strengths": {"model.encoder.strength_context": False},
-    "without coupling and estimated strengths": {
+    "without coupling along lines": {"model.state.coupling": False},
+    "without estimated strength": {"model.encoder.strength_context": False},
+    "without coupling and estimated strength": {
         "model.state.coupling": False,
         "model.encoder.strength_context": False,
     },
-    "posterior that starts at variance 1": {"model.objective.initial_log_variance": 0.0},
+    "posterior with initial variance 1": {"model.objective.initial_log_variance": 0.0},
     "without layer norm in the encoders": {"model.encoder.layer_norm": False},
-    "spatial weights not divided by the degree": {"model.encoder.degree_normalise": False},
+    "without degree normalisation": {"model.encoder.degree_normalise": False},
     "encoders without rates": {"model.encoder.rates": False},
     "encoders without the relation network": {"model.encoder.relation": False},
     "windows at the first frame only": {"window.starts": "first"},
     "batch 256, learning rate 5e-4": {"training.batch": 256, "training.learning_rate": 5e-4},
     "sigma 0.01": {"model.objective.sigma": 0.01},
-    "parameter information weight 0.01": {"model.objective.parameter_info_weight": 0.01},
+    "weight of L_sys 0.01": {"model.objective.parameter_info_weight": 0.01},
     "Adam": {"training.optimiser": "adam"},
     "posterior mean in training": {"model.objective.sample": False},
 }
@@ -41,7 +41,7 @@ OUT = Path("benchmarks/results/ablation.json")
 
 
 def main() -> int:
-    """Train the missing runs one after another, and write the table's rows."""
+    """Train what is missing, one change after the other, and write the table's rows."""
     from pgode.data.simulate import simulate
     from pgode.runs import api
     from pgode.runtime.files import write_json
@@ -60,8 +60,8 @@ def main() -> int:
         content["rows"][name] = {split: mse.row(split, 12) for split in ("test", "ood")}
         content["note"] = (
             "Springs, 500 training systems, width 64, horizon 12, 8 epochs, seed 0; each row "
-            "changes one setting of the `default` preset. MSE x 1e-2. Short runs: they rank "
-            "variants by learning speed, not by final error."
+            "changes one setting of the `default` preset. MSE x 1e-2. These short runs show "
+            "how fast a variant learns, not its final error."
         )
         write_json(OUT, content)
         print(name, content["rows"][name]["test"], flush=True)

@@ -31,41 +31,40 @@ Mean squared error in scaled units (each variable to [-1, 1] over the training s
 over objects and over the first 12, 24 or 36 forecast frames; 12 observed frames; 1000 training,
 200 validation, 200 test (ID) and 200 out-of-distribution (OOD) systems. One seed. The paper's
 numbers are those of its Table 1; its data was drawn with other random numbers and scaled by its
-own code, so the last digits are not comparable. "Last value" and "constant velocity" are untrained
-baselines.
+own code, so the last digits of a comparison mean nothing. The naive models "last value" and
+"constant velocity" learn nothing.
 
-Each run is started by `python -m benchmarks.accuracy train NAME`, and its full evaluation is in
+`python -m benchmarks.accuracy train NAME` trains each model; its full evaluation is in
 `benchmarks/results/NAME.json`.
 """
 
 READING = """## How to read this
 
-- On Springs a forecast has to infer the strength of the springs. The `default` preset estimates it
-  from the condition (`model.encoder.strength_context`) and pulls objects along the lines
-  to their neighbours with it (`model.state.coupling`); without these two the error out of
+- On Springs a forecast depends above all on the strength of the springs. The `default` preset
+  estimates it from the condition (`model.encoder.strength_context`) and uses it in forces along
+  the lines to the neighbours (`model.state.coupling`); without these two the error out of
   distribution grows with the distance of a system's strength from the training mean.
   [Where we differ](differences.md) has the reasons, the ablation above the effect of each.
 - Energy is not conserved by construction, and the forecasts drift more than the simulator.
 - On Charged close encounters are chaotic: a small error before one is a large error after it. The
   simulator's own energy drifts there too, because it clips the force at short distances.
 - The `paper` preset was trained with batch 16 and learning rate 1e-3, because the paper's batch of
-  256 gives four steps an epoch. It keeps a layer norm before each attention, without which the
-  scores of Eq. 3, bounded by no softmax, learn more slowly.
-- One seed, one data set each: differences of a few per cent between rows are not
-  meaningful.
+  256 gives four steps per epoch. It keeps a layer norm before each attention: the scores of Eq. 3
+  have no softmax, and without it the model learns more slowly.
+- One seed, one data set each: differences of a few per cent between rows mean nothing.
 """
 
 
 @dataclass(frozen=True)
 class Job:
-    """One training run: its name, its data, and the arguments after `pgode train DATA`."""
+    """One training run: its name, its data, and the options of `pgode train`."""
 
     name: str
     system: str
-    arguments: tuple[str, ...]
+    options: tuple[str, ...]
 
 
-# The paper's batch of 256 gives four steps an epoch: too few steps in the time available.
+# The paper's batch of 256 gives four steps an epoch, too few for the epochs that fit here.
 _SMALLER = ("--set", "training.batch=16", "--set", "training.learning_rate=0.001")
 _PAPER = ("--preset", "paper", *_SMALLER)
 JOBS = {
@@ -90,7 +89,7 @@ def train(name: str, folder: Path, threads: int) -> int:
         return 1
     arguments = ["--resume", str(run)]
     if not (run / "config.json").exists():
-        arguments = [str(data), "-o", str(run), *job.arguments, "--threads", str(threads)]
+        arguments = [str(data), "-o", str(run), *job.options, "--threads", str(threads)]
     if run_command(["train", *arguments]):
         return 1
     return keep(name, run)
@@ -118,7 +117,7 @@ def keep(name: str, run: Path) -> int:
 
 @dataclass(frozen=True)
 class Result:
-    """An evaluation in benchmarks/results, and the cost of its training."""
+    """An evaluation in benchmarks/results, and the cost of the training."""
 
     evaluation: Evaluation
     cost: dict[str, Any]
@@ -134,7 +133,7 @@ class Result:
 
 
 def tables() -> int:
-    """Write docs/results.md from the files in benchmarks/results."""
+    """Write docs/results.md from benchmarks/results."""
     from pgode.runtime.files import write_text
 
     parts = [INTRODUCTION]
@@ -201,12 +200,12 @@ def _by_length(lengths: dict[int, Result]) -> str:
             error for cell in cells for error in _errors(lengths[cell[1]].evaluation.mse, [cell])
         ],
     }
-    costs = "; ".join(
+    took = "; ".join(
         f"length {h}: {each.cost['epochs']} epochs, {each.cost['minutes']} minutes"
         for h, each in lengths.items()
     )
     title = "## Springs, `paper` preset, one model per length"
-    return f"{title}\n\n{_table(rows, cells)}\nTraining, one thread: {costs}.\n"
+    return f"{title}\n\n{_table(rows, cells)}\nTraining, one thread: {took}.\n"
 
 
 def _table(rows: dict[str, list[float]], cells: Sequence[Cell] = CELLS) -> str:
@@ -246,7 +245,7 @@ def _ablation(rows: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Read the command line."""
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("action", choices=("train", "keep", "tables"))
     parser.add_argument("job", nargs="?", choices=sorted(JOBS))

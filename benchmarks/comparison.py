@@ -1,4 +1,4 @@
-"""The page docs/comparison.md: every table that `pgode reproduce` has filled, and a summary.
+"""The page docs/comparison.md: the tables that `pgode reproduce` has filled, with conclusions.
 
 python -m benchmarks.comparison keep reproduction   # copy a grid's finished results into the tree
 python -m benchmarks.comparison write               # results in the tree -> docs/comparison.md
@@ -29,15 +29,15 @@ INTRODUCTION = """# Every model beside the paper
 
 <!-- Written by `python -m benchmarks.comparison write`. Change that file, not this page. -->
 
-Results of `pgode reproduce --budget quick`: ten epochs over the paper's 1000 systems, or 200
-samples of a protein, for every model. [Reproducing the paper](reproduce.md) lists what is kept
-equal. The results behind the tables are in `benchmarks/results/reproduce`; this prints them:
+The results of `pgode reproduce --budget quick`: ten epochs over the paper's 1000 systems, or 200
+samples of a protein, for every model. [Reproducing the paper](reproduce.md) says what is kept
+equal. The numbers are stored in `benchmarks/results/reproduce`; this prints a table of them:
 
 ```
 pgode reproduce table1 --show -o benchmarks/results/reproduce
 ```
 
-A dash marks a number that has not been run yet, or whose training diverged.
+A dash marks a training that has not been run yet, or that ended with non-finite numbers.
 """
 
 
@@ -100,72 +100,74 @@ def _figures(content: Content) -> list[str]:
     return curves(content) if isinstance(content, TableContent) and content.axis else []
 
 
-READING = """## Summary
+READING = """## Conclusions
 
 Ten epochs for every model, one seed; three for PGODE `default` and its two strongest rivals on
 Springs, EqMotion and EGNN.
 
 **Springs**
 
-- The `default` preset of PGODE is the lowest in every cell: about a hundred times below the best
-  rival in distribution, more than twenty times out of it. Unlike the rivals it has forces along
-  lines to the neighbours, with a strength estimated from the condition. See the ablation in
-  [Results](results.md).
+- The `default` preset of PGODE has the lowest error in every cell: about a hundred times below the
+  best rival in distribution, more than twenty times out of distribution. No rival has its forces
+  along the lines to the neighbours, with a strength estimated from the condition; see the ablation
+  in [Results](results.md).
 - The best rivals are the equivariant ones, EqMotion and EGNN, which also start from the last
-  positions and velocities. Then come HOPE, LG-ODE and SocialODE. The spread over seeds is a few per
-  cent for these two and about a fifth for PGODE, far less than the differences between the rows.
-- The `paper` preset does not win at this budget: six rivals are below it at 24 and 36 frames. Most
-  of its error is present after 12 frames and grows little: the initial state is wrong, not the
-  dynamics. Eq. 5 averages an object's observations, so its last state has to be recovered from a
-  mean, while our versions of those rivals read the last observation directly. More epochs help it,
-  see [Results](results.md).
+  positions and velocities. HOPE, LG-ODE and SocialODE follow. The spread over seeds is a few per
+  cent for EqMotion and EGNN and about a fifth for PGODE, far less than the differences between the
+  rows.
+- The `paper` preset is not the best at this budget: at least six rivals are below it at 24 and 36
+  frames. Most of its error is present after 12 frames and grows little: the initial state is wrong,
+  not the dynamics. Eq. 5 averages an object's observations, so its last state has to be recovered
+  from a mean, while our versions of those rivals read the last observation directly. More epochs
+  help, see [Results](results.md).
 - Models without interaction (LSTM, GRU, NODE), and MPNODE, NRI and AgentFormer, are good for 12
   frames and poor at 36.
 
 **Charged**
 
-- No model is far ahead: close encounters are chaotic, and every model ends within a factor of 2.5.
-- PGODE `default` has the lowest velocities at every horizon, and positions at 12 frames.
-  SocialODE has the lowest positions at 24 and 36 frames, by 8 to 14 %: its attention covers all
-  pairs and is recomputed at every step. Trained for 24 epochs PGODE reaches 3.2 at 36 frames, see
-  [Results](results.md), where SocialODE has 3.3 after ten; it was not trained longer.
+- No model is far ahead: close encounters are chaotic, and errors are within a factor of about 2.5.
+- PGODE `default` has the lowest errors of velocities at every horizon, and of positions at 12
+  frames. SocialODE has the lowest errors of positions at 24 and 36 frames, by 8 to 14 %: its
+  attention covers all pairs and is recomputed at every step. Trained for 24 epochs PGODE reaches
+  3.2 at 36 frames, see [Results](results.md); SocialODE has 3.3 after ten and was not trained
+  longer.
 - PGODE `paper` is close to LG-ODE and HOPE.
 
-**Proteins** (numbers over all three axes; the tables below have each)
+**Proteins** (numbers are over all three axes; the tables below list each axis)
 
 - PGODE `default` is below "last value", the mean of the condition and every other model in every
   cell of both proteins, in and out of distribution: 23 to 29 % below "last value" superposed, 14 to
-  17 % as simulated, where the whole molecule also drifts and tumbles, which the observed frames
-  do not predict.
+  17 % as simulated, where the whole molecule also drifts and tumbles, which cannot be predicted
+  from the observed frames.
 - Its share of the achievable improvement, from "last value" to the noise floor, is 59 to 71 % on
-  5AWL and 49 to 61 % on 2N5C superposed, 34 to 46 % as simulated, each within 5 to 8 points for the
-  choice of the systems with replicas. The rest is hardly achievable: the floor is that of one state
+  5AWL and 49 to 61 % on 2N5C superposed, 34 to 46 % as simulated, each to within 5 to 8 points,
+  since systems with replicas are few. The rest is hardly achievable: the floor is that of one state
   with its velocities and its water, while a forecast sees only positions of the protein, every
   0.2 ps.
 - The improvement comes from a mean of each atom's past, weighted by its state, and from the
   relaxation to the mean structure (`model.state.history_readout`, `model.state.mean_structure`). A
-  linear regression on these two alone is as low (`python -m benchmarks.linear_past data/5awl.nc`),
+  linear regression on these two does as well (`python -m benchmarks.linear_past data/5awl.nc`),
   here at 12 and 24 frames (x 1e-3), with PGODE in brackets. 5AWL: 0.610 (0.610) and 0.712 (0.712),
   out of distribution 0.634 (0.626) and 0.760 (0.748), as simulated 1.167 (1.187) and 1.627 (1.639).
   2N5C: 0.563 (0.563) and 0.701 (0.704), 0.618 (0.618) and 0.729 (0.735), 0.871 (0.876) and 1.299
-  (1.306). The neighbours add next to nothing at this noise.
+  (1.306). The neighbours add almost nothing at this noise.
 - LG-ODE is next: its share is 31 to 43 % superposed and 8 to 17 % as simulated, at 2.6 to 2.8 times
   PGODE's time per epoch. LSTM, GRU and NODE repeat the last value, within 1 %; as simulated at 24
-  frames the errors of the first two are up to 3 % higher in single cells. MPNODE has 2 to 5 %
-  superposed.
+  frames the errors of the first two are up to 3 % larger in single cells. MPNODE has a share of
+  2 to 5 % superposed.
 - The error of the `paper` preset is 1.8 to 3.4 times that of "last value": it has to recover
   positions from a mean of the history, while every other model here starts from the last frame.
 - Variants of `paper` (tables 3, 11, 12 and 14; 24 frames, in distribution; one seed, at the
   learning rate of the whole model): prototypes matter. With one the error is 13 times that of five
-  on 5AWL and 5 times on 2N5C, with two 23 times on 5AWL; three to six are within 20 %. One function
-  of states and contexts ("Single") has 17 times the error, a network beside one GNN ("MLP") 2.4
-  times. A gate that does not see the system has twice the error on 2N5C and does not train on 5AWL.
-  A gate that does not see the object has 9 and 17 % less error, and without disentangling nothing
-  changes (3 % more, 1 % less): the paper finds both to be worse.
+  on 5AWL and 5 times on 2N5C, with two 23 times on 5AWL; three to six are within 20 %. With one
+  function of states and contexts ("Single") it is 17 times as large, with a network beside one GNN
+  ("MLP") 2.4 times. A gate without the system context doubles the error on 2N5C and does not train
+  on 5AWL. A gate without object contexts lowers it by 9 and 17 %, and removing disentanglement
+  hardly changes it (3 % more, 1 % less); in the paper both raise the error.
 - A longer condition helps `paper` on 5AWL up to 12 frames: 2.7 at 3 and 6 frames, 2.1 at 12 and 2.2
   at 15 (12 frames ahead).
-- GraphSAGE in place of the messages has 31 % less error and GIN 32 % more; GCN does not train at
-  this learning rate.
+- With GraphSAGE in place of the messages the error is 31 % lower, with GIN 32 % higher; GCN does
+  not train at this learning rate.
 - Temperature, pressure and friction out of distribution make no visible difference.
 - Our numbers and the published ones are not comparable here: "last value" itself is far below all
   of them. Simulation, scale and alignment differ, and the paper says little about them.
@@ -173,23 +175,23 @@ Springs, EqMotion and EGNN.
 **Everywhere**
 
 - Every learned model is below "last value" and "constant velocity" in every cell of Springs and
-  Charged.
+  Charged, with one exception: `paper` is 3 % above constant velocity for positions at 12 frames of
+  Springs out of distribution.
 - Constant velocity reaches 0.027 for positions at 12 frames of Springs, below every published
   number for that cell.
-- Our numbers of the rivals are below the published ones too, on Springs most by a factor of ten and
-  more. The cause was not isolated; starting from the last observation is part of it. On Charged
-  some cells of NODE, MPNODE, HOPE, AgentFormer, I-GPODE and of PGODE `paper` are above the
-  published number: marked.
+- Our numbers for the rivals are below the published ones too, on Springs mostly by a factor of ten
+  or more. The cause was not isolated; starting from the last observation is part of it. On Charged
+  some cells of NODE, MPNODE, HOPE, AgentFormer, I-GPODE and PGODE `paper` are above the published
+  number, and are marked.
 - On particles, the ablations, the condition lengths, the numbers of prototypes and the systems of
-  30 objects have not been run at this budget yet; `pgode reproduce table3` and the like do it.
-- One seed, where there are not three: differences of a few per cent between two rows are not
-  meaningful.
+  30 objects have not been run at this budget yet; see `pgode reproduce table3` and others.
+- Where a row has one seed, differences of a few per cent are not meaningful.
 
 """
 
 
 def main() -> int:
-    """Read the command line."""
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("keep").add_argument("folder", type=Path)

@@ -90,7 +90,7 @@ def test_a_noise_floor_that_cannot_be_read_is_an_error_with_a_fix(text: str, tmp
     path = tmp_path / "noise_floor.json"
     assert NoiseFloor.read(path) is None
     path.write_text(text)
-    with pytest.raises(InputError, match=r"noise_floor\.json.*Make it again"):
+    with pytest.raises(InputError, match=r"noise_floor\.json.*Run that command again"):
         NoiseFloor.read(path)
 
 

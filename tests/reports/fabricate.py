@@ -75,7 +75,7 @@ def springs_report(*, each: int = 2, objects: int = 10, noise: float = 0.02) -> 
             ("data", "pgode.systems.springs"),
             ("systems", "1000 train, 200 val, 200 test, 200 ood"),
             ("objects", f"{objects} per system"),
-            ("window", "12 frames seen, 36 trained"),
+            ("window", "condition 12, horizon 36 frames"),
             ("training", "40 epochs, 4.2 minutes"),
             ("seed", "0"),
             ("data hash", data.hash),

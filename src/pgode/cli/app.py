@@ -47,7 +47,7 @@ for command in (
     export_md,
 ):
     app.command(command)
-importing = App(name="import", help="Import data of other programs.")
+importing = App(name="import", help="Import data from other programs.")
 importing.command(import_md, name="md")
 app.command(importing)
 

@@ -1,4 +1,4 @@
-"""`pgode convert`: a run of an earlier format in the format of today."""
+"""`pgode convert`: convert a run of an earlier format to the present one."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,9 +7,9 @@ from cyclopts import Parameter
 
 
 def convert(old: Path, *, output: Annotated[Path, Parameter(name=["--output", "-o"])]) -> None:
-    """Write a run of an earlier format as a run that this version opens.
+    """Convert a run of an earlier format to the present one.
 
-    Forecasts stay the same to the last digit. The old folder is left as it is.
+    Forecasts stay the same to the last digit. The old folder is not changed.
 
     Parameters
     ----------

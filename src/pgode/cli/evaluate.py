@@ -17,7 +17,7 @@ def evaluate(
     replicas: Path | None = None,
     json: Path | None = None,
 ) -> None:
-    """Score a run's forecasts beside "last value" and "constant velocity".
+    """Score a run's forecasts and those of the naive models.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def evaluate(
     seed
         Seed of the samples.
     replicas
-        File of replicas (pgode simulate protein --replicas): adds the error that no forecast can
-        avoid to the table and to the run, for its report.
+        File of replicas (pgode simulate protein --replicas): adds the irreducible error to
+        the table, and to the run for its report.
     json
         File for the full result.
     """

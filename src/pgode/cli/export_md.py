@@ -20,18 +20,19 @@ def export_md(
     Parameters
     ----------
     data
-        Forecast (what pgode forecast wrote) or data file of a molecule.
+        Forecast (written by pgode forecast) or data file of a molecule.
     output
-        File to write; its ending is the format: .dcd, .xtc, .trr, .pdb, .nc (Amber), .gro, .xyz.
+        File to write; its ending selects the format: .dcd, .xtc, .trr, .pdb, .nc (Amber), .gro or
+        .xyz.
     topology
-        File that names the atoms; not needed if the data has a topology.
+        File that names the atoms; not needed if the data includes them.
     system
-        Write this system, counted from 0; by default all, one after the other.
+        System to write, counted from 0; by default all of them, one after the other.
     sample
-        Write this sampled forecast, counted from 0, instead of the mean. Bond lengths are not
+        Sampled forecast to write instead of the mean, counted from 0. Its bond lengths are not
         constrained.
     select
-        Which atoms of the topology the data holds, as an expression of mdtraj.
+        Atoms of the topology that are in the data, as an mdtraj expression.
     """
     from rich.console import Console
 
@@ -42,8 +43,8 @@ def export_md(
     md_export.check_output(output)
     if output.resolve() in {data.resolve(), topology.resolve() if topology else None}:
         raise InputError(
-            f"cannot write {output}: it is the input. Expected another path. Choose one, so that "
-            f"nothing is lost."
+            f"cannot write {output}: it is the input. Expected another path, so that nothing is "
+            f"lost. Choose one."
         )
     opened = md_export.open_forecast_or_data(data)
     with silenced():

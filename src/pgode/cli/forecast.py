@@ -23,9 +23,9 @@ def forecast(
     run
         Run folder, or a shipped model by name (springs-10).
     data
-        Observed systems: .nc, .zarr or .npz. The condition is the last frames of each.
+        Observed systems: .nc, .zarr or .npz. A forecast starts from the last frames of each.
     output
-        NetCDF file to write: mean, 90 % interval, samples, and what the model inferred.
+        NetCDF file to write: mean, 90 % interval, samples, gate weights and contexts.
     until
         Number of frames to forecast; the trained horizon if not given.
     times

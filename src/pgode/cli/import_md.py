@@ -1,4 +1,4 @@
-"""`pgode import md`: molecular dynamics of other programs as data."""
+"""`pgode import md`: import molecular dynamics from other programs."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,10 +26,10 @@ def import_md(
     Parameters
     ----------
     trajectory
-        Trajectory file: XTC, TRR, DCD, Amber NetCDF, PDB and others that mdtraj reads. Repeat the
+        Trajectory file: XTC, TRR, DCD, Amber NetCDF, PDB and other formats of mdtraj. Repeat the
         option for further runs of the same molecule.
     topology
-        File that names the atoms of the trajectory, in its order: PDB, GRO, PRMTOP, PSF, ...
+        File that names the atoms of the trajectory, in the same order: PDB, GRO, PRMTOP, PSF, ...
     output
         File to write: .nc (NetCDF) or .zarr.
     atoms
@@ -37,19 +37,20 @@ def import_md(
     align
         superposed (onto each system's first frame), centred or raw.
     cutoff
-        Atoms nearer than this, in nm, are joined in the graph.
+        Atoms closer than this, in nm, are joined by an edge.
     update
-        Frames after which the graph is updated.
+        Frames after which the graph is rebuilt.
     frames
         Frames per system.
     stride
-        Use every n-th frame of the files.
+        Keep one frame in this many.
     frame_time
-        Time between two frames of the files in ps, if it is missing or wrong in the files.
+        Time between two frames of the files in ps, if they do not state it or state it wrongly.
     select
-        Which atoms, as an expression of mdtraj; by default the protein, or all but water.
+        Atoms to use, as an mdtraj expression; by default the protein, or everything but water.
     splits
-        Shares for training, validation and test: blocks in time, a system left out in between.
+        Shares for training, validation and test: blocks in time with one system left out in
+        between.
     """
     from typing import cast
 

@@ -1,4 +1,4 @@
-"""`pgode info`: contents of a data file or a run."""
+"""`pgode info`: describe a data file or a run."""
 
 from typing import Annotated, Any
 
@@ -6,7 +6,7 @@ from cyclopts import Parameter
 
 
 def info(path: Annotated[str, Parameter()]) -> None:
-    """Show what a data file or a run folder holds.
+    """Describe a data file or a run.
 
     Parameters
     ----------

@@ -2,10 +2,10 @@
 
 
 def models() -> None:
-    """List every model: what it is, its paper, its size and the time of a training step.
+    """List every model with its paper, its size and the time of a training step.
 
-    Sizes and times are those of the default settings on Springs (batch 16, horizon 36), measured
-    now on this machine.
+    Sizes and times are for the default settings on Springs (batch 16, horizon 36), measured now on
+    this machine.
     """
     from rich.console import Console
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""Parsing lists that are given as one argument, such as 12,24,36."""
+"""Parse lists given as one argument, such as 12,24,36."""
 
 from pgode.runtime.errors import InputError
 

@@ -24,37 +24,37 @@ def reproduce(
 ) -> int:
     """Reproduce tables and figures of the paper, ours beside the published numbers.
 
-    A grid of trainings that can be stopped at any moment and started again: finished ones are
+    The grid of trainings can be stopped at any moment and started again: finished trainings are
     kept, an interrupted one continues. Proteins are simulated first, which takes hours and needs
     the extra "md". Writes NAME.md, NAME.json and NAME.html.
 
     Parameters
     ----------
     names
-        Tables and figures, such as table1; "all" for every one. See --list.
+        Tables and figures, such as table1, or all. See --list.
     list_
-        List what can be reproduced.
+        List the tables and figures.
     show
-        Print and write the numbers so far, without training.
+        Print and write the results so far; train nothing.
     datasets
         Only these, such as springs,charged or 5awl.
     models
         Only these, such as pgode,hope.
     seeds
-        Trainings of each cell; if not given, as many as the budget has.
+        Trainings of each cell; by default those of the budget.
     jobs
-        Trainings, or simulations of a protein, at the same time; each training gets its share of
-        the cores.
+        Concurrent trainings, or simulations of a protein; each training gets its share of the
+        cores.
     budget
         quick, paper, or smoke.
     per_length
-        Train one model per horizon, as the paper did, instead of one at the longest.
+        Train one model per horizon, as the paper did, instead of one at the longest horizon.
     preset
         Use this preset for every PGODE row.
     engine
         local processes, or ray (needs the extra "ray").
     folder
-        Where data, runs, results and tables go.
+        Folder for data, runs, results and tables.
     """
     from rich.console import Console
 

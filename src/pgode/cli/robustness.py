@@ -49,8 +49,8 @@ def robustness(
     seed
         Fixes the directions.
     perturb
-        state (what a PGODE integrates; for other models the last observed frame), or observed (the
-        last observed frame for every model).
+        state (the state that PGODE integrates; for other models the last observed frame), or
+        observed (the last observed frame for every model).
     output
         HTML file to write.
     json
@@ -75,7 +75,7 @@ def robustness(
             f"--json or --output another name."
         )
     console = Console()
-    result = _measured(runs, data, split, perturbations, console)
+    result = _measure(runs, data, split, perturbations, console)
     for table in (growth_table(result), bound_table(result), comparison_table(result)):
         if table is not None:
             console.print(table)
@@ -88,7 +88,7 @@ def robustness(
         console.print(f"wrote {json}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _measured(
+def _measure(
     runs: tuple[str, ...],
     data: Path | None,
     split: str,

@@ -40,10 +40,10 @@ def simulate_protein(
     """Simulate a protein in water with OpenMM and write its trajectories.
 
     Each sample has its own temperature, pressure and friction. Finished samples are kept in a
-    folder beside the output: a command that was stopped continues when it is given again, more
+    folder beside the output: the same command resumes a simulation that was stopped, more
     samples or replicas can be added later, and another choice of atoms, alignment or graph for the
-    same --samples needs no new simulation. Numbers of samples and replicas that are not given are
-    those of the folder. Needs the extra "md".
+    same --samples needs no new simulation. Numbers of samples and replicas default to those of an
+    existing folder. Needs the extra "md".
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def simulate_protein(
     seed
         Determines every number of the data set.
     jobs
-        Simulations at a time, each on one core.
+        Concurrent simulations, each on one core.
     engine
         local, or ray (a Ray cluster; needs the extra "ray").
     atoms
@@ -78,24 +78,24 @@ def simulate_protein(
     align
         superposed (on each sample's first frame), centred, or raw (drifts and tumbles).
     cutoff
-        Atoms nearer than this many nm are joined.
+        Atoms closer than this, in nm, are joined by an edge.
     update
-        Frames after which the graph is updated.
+        Frames after which the graph is rebuilt.
     replicas
-        Further futures of some systems of test and of ood, from the end of their condition, which
-        measure the irreducible error; written beside the output. None in a new folder.
+        Further simulations of some test and ood systems from the end of their condition, which
+        give the irreducible error; written beside the output. 0 in a new folder.
     replicated
-        Systems of test and of ood that have such replicas; 10.
+        Number of test and of ood systems with such replicas; 10.
     condition
-        Frames before replicas diverge, the condition of the models they are meant for; 12.
+        Frames before the replicas branch off: the condition of the models to be evaluated; 12.
     horizon
         Frames of each replica; 24.
     samples
-        Folder of the finished samples; beside the output, and named like it, if not given.
+        Folder of the finished samples; by default beside the output and named after it.
     implicit
-        No water, for quick checks only. There is no box then, so pressure has no meaning.
+        Implicit solvent, for quick checks only: there is no box, so pressure has no meaning.
     open_ring
-        Open the ring of a lasso peptide instead of closing it.
+        Open a lasso's ring instead of closing it.
     """
     from rich.console import Console
 
@@ -140,33 +140,37 @@ def simulate_protein(
     )
     console = Console()
     if implicit:
-        console.print("No water, so no box: pressure has no meaning. For quick checks only.")
+        console.print(
+            "Implicit solvent has no box, so pressure has no meaning. For quick checks only."
+        )
     with Bars(console) as bars:
-        made = simulate_samples(source, settings, folder, jobs=jobs, engine=engine, display=bars)
-    for repair in made.required_solvated()[0].repairs:
+        simulated = simulate_samples(
+            source, settings, folder, jobs=jobs, engine=engine, display=bars
+        )
+    for repair in simulated.required_solvated()[0].repairs:
         console.print(f"repair: {repair}", highlight=False, soft_wrap=True)
-    for ring in made.required_solvated()[0].rings:
+    for ring in simulated.required_solvated()[0].rings:
         console.print(f"closed the ring: {ring}", highlight=False)
-    data = collect(made, preparation)
+    data = collect(simulated, preparation)
     files.write(data, output)
     _report(console, output, data)
-    futures = collect_replicas(made, preparation)
+    futures = collect_replicas(simulated, preparation)
     if futures is not None:
-        beside = output.with_stem(f"{output.stem}-replicas")
-        files.write(futures, beside)
-        _report(console, beside, futures)
+        replicas_path = output.with_stem(f"{output.stem}-replicas")
+        files.write(futures, replicas_path)
+        _report(console, replicas_path, futures)
     console.print(f"samples are kept in {folder}", highlight=False, soft_wrap=True)
 
 
 def _extended(folder: Path, sizes: dict[str, int | None]) -> dict[str, int]:
-    """The given numbers; those not given are taken from the folder, if it has samples."""
+    """The numbers that are given; the others from the folder, if it has samples."""
     from pgode.data.simulate.protein.samples import Samples
 
-    given = {name: value for name, value in sizes.items() if value is not None}
+    requested = {name: value for name, value in sizes.items() if value is not None}
     if not (folder / "settings.json").exists():
-        return given
+        return requested
     before = Samples(folder).settings.to_json()
-    return {name: before[name] for name in sizes} | given
+    return {name: before[name] for name in sizes} | requested
 
 
 def _report(console: Any, path: Path, data: Any) -> None:
@@ -179,15 +183,15 @@ def _report(console: Any, path: Path, data: Any) -> None:
 
 
 def _source(structure: Path | None, pdb_id: str | None, sequence: str | None) -> "Source":
-    """The structure that was asked for."""
+    """The structure to simulate."""
     from pgode.data.simulate import protein
     from pgode.runtime.errors import InputError
 
-    given = [each for each in (structure, pdb_id, sequence) if each is not None]
-    if len(given) != 1:
+    sources = [each for each in (structure, pdb_id, sequence) if each is not None]
+    if len(sources) != 1:
         raise InputError(
-            f"{len(given)} structures were given. Expected one of --structure FILE, --pdb-id ENTRY "
-            f"and --sequence LETTERS. Give exactly one."
+            f"{len(sources)} structures were given. Expected one of --structure FILE, --pdb-id "
+            f"ENTRY and --sequence LETTERS. Give exactly one."
         )
     if structure is not None:
         return protein.from_file(structure)

@@ -33,7 +33,7 @@ def train(
     output
         New run folder.
     model
-        A model that pgode models lists.
+        Any model that pgode models lists.
     preset
         default (the most accurate in our measurements), paper (as close to the published model as
         settings allow) or molecules (default at a seventh of the cost). If not given, molecules
@@ -88,14 +88,14 @@ def train(
                 "training.seed": seed,
                 "training.threads": threads,
             }
-            given = parse_changes(list(changes))
-            given |= {key: value for key, value in options.items() if value is not None}
-            # Checked before the data, which may take long to read.
-            chosen = run_config(model, preset or "default", config, given)
+            settings = parse_changes(list(changes))
+            settings |= {key: value for key, value in options.items() if value is not None}
+            # Before reading the data, which may take long.
+            chosen = run_config(model, preset or "default", config, settings)
             writable_folder(output / "config.json")
             trajectories = files.read(data)
             if preset is None:
-                chosen = config_for(trajectories, model, config, given)
+                chosen = config_for(trajectories, model, config, settings)
                 if chosen.preset != "default":
                     console.print(f"The data describe a molecule: using preset {chosen.preset}.")
             training.train(trajectories, output, chosen, source=str(data), display=Live())

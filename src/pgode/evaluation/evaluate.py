@@ -1,4 +1,4 @@
-"""Scores of a model and of the naive ones on the splits of one data set."""
+"""Score a model and the naive models on the splits of one data set."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from pgode.models import Forecaster, build_model, model_config
 
 NAIVE = ("last-value", "constant-velocity")
 WITHOUT_VELOCITIES = ("mean-value",)
-"""A further naive model for data without velocities, whose objects may only fluctuate."""
+"""A further naive model for data without velocities: the mean suits objects that fluctuate."""
 
 
 def evaluate(
@@ -36,10 +36,10 @@ def evaluate(
     seed: int = 0,
     name: str = "model",
 ) -> Evaluation:
-    """Score a model and the naive ones on each split, conditioned on each system's first frames.
+    """Score a model and the naive models on each split, conditioned on each system's first frames.
 
     Probabilistic metrics score calibrated samples, or the draws of the model's posterior where
-    there is no calibration. `name` is what the evaluation calls the model.
+    there is no calibration. `name` is the label of the model in the result.
     """
     normaliser = model.normaliser
     check_horizons(data, splits, condition, horizons)
@@ -58,8 +58,8 @@ def evaluate(
         ours[split] = _scored(predictions, sampled, normaliser, horizons)
         for each, baseline in baselines.items():
             naive[each][split] = _scored(predict(baseline, windows), None, normaliser, horizons)
-        if (of_split := energy_drift(windows, predictions)) is not None:
-            drift[split] = of_split
+        if (split_drift := energy_drift(windows, predictions)) is not None:
+            drift[split] = split_drift
         seconds += predictions.seconds
         evaluations = predictions.evaluations
     scores, naive_scores = _tables(ours), {each: _tables(parts) for each, parts in naive.items()}
@@ -86,7 +86,7 @@ def evaluate(
 
 
 def naive_models(normaliser: Normaliser) -> tuple[str, ...]:
-    """The models without anything to learn that are scored beside every other one."""
+    """The naive models, which learn nothing and are scored beside every model."""
     return NAIVE if normaliser.velocities else (*NAIVE, *WITHOUT_VELOCITIES)
 
 
@@ -109,7 +109,7 @@ def _scored(
     normaliser: Normaliser,
     horizons: Sequence[int],
 ) -> _SplitScores:
-    """Score by every metric; by those that need samples only where there are `sampled` ones."""
+    """All metrics; those that need samples only if `sampled` is given."""
     scores = {}
     for name, metric in METRICS.items():
         scored = sampled if metric.needs_samples else predictions
@@ -121,7 +121,7 @@ def _scored(
 def _sampled(
     predictions: Predictions, calibration: Calibration | None, samples: int, seed: int
 ) -> Predictions:
-    """Predictions whose draws are calibrated samples; the posterior's own without calibration."""
+    """Predictions with calibrated samples as draws; without calibration, with the posterior's."""
     if calibration is not None:
         return calibration.resampled(predictions, samples, seed)
     return predictions.with_draws(predictions.draws.astype(np.float64))

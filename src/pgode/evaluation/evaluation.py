@@ -1,6 +1,6 @@
 """`Evaluation`: the scores of a model's forecasts on one data set.
 
-`pgode evaluate`, reports and the reproduced tables read this object; its JSON is what they write.
+`pgode evaluate`, reports and the reproduced tables all read this object and write its JSON.
 """
 
 import json
@@ -13,14 +13,14 @@ from pgode.runtime.errors import InputError
 
 Cells = Mapping[str, Mapping[int, Mapping[str, float | None]]]
 Curves = Mapping[str, Mapping[str, list[float | None]]]
-"""By split and variable: a value for each forecast frame, None where nothing is known."""
+"""By split and variable: a value for each forecast frame, None where the truth is unknown."""
 
 
 @dataclass(frozen=True)
 class ScoreTable:
     """One score by split, horizon (frames) and column: a variable (q, v) or a feature (qx, ...).
 
-    A cell is None where the truth is not known at all.
+    A cell is None where no true value is known.
     """
 
     cells: Cells = field(default_factory=dict)
@@ -42,7 +42,7 @@ class ScoreTable:
         return tuple(dict.fromkeys(name for row in rows for name in row))
 
     def at(self, split: str, horizon: int, column: str) -> float | None:
-        """One score; None where the truth is not known, or the table has no such cell."""
+        """One score; None where the truth is unknown or the table has no such cell."""
         return self.cells.get(split, {}).get(horizon, {}).get(column)
 
     def row(self, split: str, horizon: int) -> dict[str, float | None]:
@@ -69,13 +69,13 @@ class ScoreTable:
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """The error that no forecast can avoid, from replicas, and how near to it a model comes.
+    """The irreducible error, estimated from replicas, and how close a model comes to it.
 
-    `mse` is the floor in scaled units; `rmsd` by split is that of the superposed deviation at each
-    forecast frame, in data units. `model` and `last_value` are errors on the systems with replicas
-    alone. `share` of the achievable improvement is (last value - model) / (last value - floor) on
-    these systems, `share_low` and `share_high` its 90 % range. They are None where only the floor
-    was asked for.
+    `mse` is the floor in scaled units; `rmsd`, by split, is the floor of the RMSD after
+    superposition at each forecast frame, in data units. `model` and `last_value` are errors on the
+    systems with replicas only. `share` of the achievable improvement is (last value - model) /
+    (last value - floor) on these systems, `share_low` and `share_high` its 90 % range. All five are
+    None where only the floor was computed.
     """
 
     mse: ScoreTable
@@ -113,8 +113,8 @@ class NoiseFloor:
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(
                 f"cannot read the noise floor {path}: {type(error).__name__}, {error}. Expected "
-                f"the file that pgode evaluate --replicas wrote. Make it again that way, or remove "
-                f"it."
+                f"the file that pgode evaluate --replicas wrote. Run that command again, or "
+                f"remove the file."
             ) from None
 
     def to_json(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ _FLOOR_TABLES = ("model", "last_value", "share", "share_low", "share_high")
 
 @dataclass(frozen=True)
 class Training:
-    """Where the evaluated model comes from: its settings, data, seed and cost."""
+    """How the evaluated model was trained: settings, data, seed and cost."""
 
     config: dict[str, Any]
     data_hash: str
@@ -147,14 +147,14 @@ class Training:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Scores of a model and of the naive ones, by metric; see `pgode.evaluation.scores.METRICS`.
+    """Scores of a model and of the naive models, by metric; see `pgode.evaluation.scores.METRICS`.
 
-    `naive` has the scores of the models without anything to learn, by name and metric; `reference`
-    is the baseline for `skill` (1 - mse / its mse). `curves` are mean squared errors at single
-    frames, by model; `curve_low` and `curve_high` are the 10 % and 90 % quantiles over systems of
-    the model's. `energy_drift` is by split and then "forecast" or "truth". `samples` is 0 where no
-    probabilistic score was asked for; `seconds` is the time of all forecasts of the model and
-    `evaluations` the number of right-hand sides that one of them takes.
+    `naive` has the scores of the naive models, by name and metric; `reference` is the baseline for
+    `skill` (1 - mse / its mse). `curves` are mean squared errors at single frames, by model;
+    `curve_low` and `curve_high` are the 10 % and 90 % quantiles of the model's error over systems.
+    `energy_drift` is by split and then "forecast" or "truth". `samples` is 0 if probabilistic
+    scores were omitted; `seconds` is the time of all forecasts of the model, and `evaluations` the
+    number of right-hand-side evaluations of one forecast.
     """
 
     model: str
@@ -187,11 +187,11 @@ class Evaluation:
         return self.mse.splits
 
     def score(self, metric: str) -> ScoreTable:
-        """The scores by a metric; an empty table where it was not asked for."""
+        """The scores by a metric; an empty table if it was not computed."""
         return self.scores.get(metric, ScoreTable())
 
     def naive_mse(self, model: str) -> ScoreTable:
-        """Mean squared error of a naive model; an empty table where it was not scored."""
+        """Mean squared error of a naive model; an empty table if it was not scored."""
         return self.naive.get(model, {}).get("mse", ScoreTable())
 
     @classmethod
@@ -199,7 +199,7 @@ class Evaluation:
         """Read back what `to_json` wrote."""
         floor, training = content.get("noise_floor"), content.get("training")
         return cls(
-            **{name: content[name] for name in _SAME},
+            **{name: content[name] for name in _UNCHANGED},
             horizons=tuple(content["horizons"]),
             variables=tuple(content["variables"]),
             scores=_tables(content["scores"]),
@@ -214,11 +214,11 @@ class Evaluation:
         return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
 
 
-_SAME = (
+_UNCHANGED = (
     *("model", "reference", "curves", "curve_low", "curve_high", "samples", "seed", "data_hash"),
     *("seconds", "evaluations", "energy_drift"),
 )
-"""Fields that JSON holds as they are."""
+"""Fields that JSON stores unchanged."""
 
 
 def _tables(content: Mapping[str, Any]) -> dict[str, ScoreTable]:
@@ -230,7 +230,7 @@ def _table(content: Mapping[str, Any] | None) -> ScoreTable | None:
 
 
 def _plain(value: Any) -> Any:
-    """Tables and everything that holds them, as JSON has it."""
+    """Tables, and containers of tables, as JSON types."""
     if hasattr(value, "to_json"):
         return value.to_json()
     if isinstance(value, Mapping):

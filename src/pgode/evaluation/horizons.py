@@ -1,4 +1,4 @@
-"""Horizons over which errors are averaged: the default ones, and a check of given ones."""
+"""Horizons over which errors are averaged: the defaults, and a check against the data."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from pgode.runtime.errors import InputError
 
 SPACING = 12
 """Frames between default horizons. The same for every trained horizon, so that errors of models
-trained to different ones compare; published errors are over 12, 24 and 36 frames."""
-MOST = 3
-"""Default horizons at most: a table of three, with two variables each, fits into 80 columns."""
+trained to different ones are comparable; published errors are over 12, 24 and 36 frames."""
+MAX_HORIZONS = 3
+"""Number of default horizons: a table of three, with two variables each, fits 80 columns."""
 
 
 def default_horizons(trained: int) -> list[int]:
@@ -18,7 +18,7 @@ def default_horizons(trained: int) -> list[int]:
     36 gives 12, 24, 36; 24 gives 12, 24; 6 gives 6. Beyond 36 frames the spacing is the smallest
     multiple of 12 that leaves three horizons: 60 gives 24, 48, 60.
     """
-    spacing = SPACING * -(-trained // (SPACING * MOST))
+    spacing = SPACING * -(-trained // (SPACING * MAX_HORIZONS))
     return [*range(spacing, trained, spacing), trained]
 
 

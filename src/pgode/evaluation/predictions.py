@@ -36,7 +36,7 @@ class Predictions:
         return int(self.mean.shape[1])
 
     def squared_errors(self) -> Float[np.ndarray, "object frame feature"]:
-        """Squared error of the mean forecast, NaN where the truth is not known."""
+        """Squared error of the mean forecast, NaN where the truth is unknown."""
         return np.where(self.known, (self.mean - self.truth) ** 2, np.nan)
 
     def with_draws(self, draws: Float[np.ndarray, "draw object frame feature"]) -> "Predictions":
@@ -51,12 +51,12 @@ def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) 
     torch.manual_seed(seed)
     began = time.perf_counter()
     batches, results, first = [], [], 0
-    owners = []
+    systems = []
     for batch in windows.batches(BATCH):
         result = model.forecast(batch, batch.target_times, draws)
         batches.append(batch)
         results.append(result)
-        owners.append(batch.system.numpy() + first)
+        systems.append(batch.system.numpy() + first)
         first += batch.systems
     seconds = time.perf_counter() - began
     names = results[0].contexts
@@ -66,7 +66,7 @@ def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) 
         truth=np.concatenate([batch.targets.double().numpy() for batch in batches]),
         known=np.concatenate([batch.targets_observed.numpy() for batch in batches]),
         times=np.concatenate([batch.target_times[batch.system].numpy() for batch in batches]),
-        system=np.concatenate(owners),
+        system=np.concatenate(systems),
         contexts={n: np.concatenate([r.contexts[n].numpy() for r in results]) for n in names},
         evaluations=results[0].evaluations,
         seconds=seconds,

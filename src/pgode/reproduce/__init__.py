@@ -1,1 +1,1 @@
-"""The tables of the paper, and the runs that fill them again."""
+"""The tables and figures of the paper, and the runs that reproduce them."""

@@ -60,12 +60,12 @@ def reproduce_all(
     for each in experiments:
         _write(each, selection, root, console)
     for trial, reason in failures.items():
-        console.print(f"no number: {trial}: {reason}", style="red", highlight=False, soft_wrap=True)
+        console.print(f"no result: {trial}: {reason}", style="red", highlight=False, soft_wrap=True)
     return 1 if failures else 0
 
 
 def _experiments(names: Sequence[str], selection: Selection) -> list[Experiment]:
-    """The selected parts; with "all", experiments without the selection are left out."""
+    """The selected parts; with "all", experiments without any are left out."""
     if "all" not in names:
         return [select(find_experiment(name), selection) for name in dict.fromkeys(names)]
     parts = [select_if_possible(each, selection) for each in EXPERIMENTS.values()]

@@ -1,4 +1,4 @@
-"""Run folders of format 1, from before settings came in groups, in the format of today."""
+"""Convert run folders of format 1, whose settings had no groups, to the present format."""
 
 import json
 import re
@@ -25,7 +25,7 @@ KEPT: Mapping[str, str] = {
     "width": "width",
     "solver": "solver",
 }
-"""Settings of PGODE whose values stay the same, by their old names."""
+"""New names of PGODE's settings whose values stay the same, by old name."""
 
 PGODE_WEIGHTS: Mapping[str, str] = {
     r"^model\.measure\.": "model.strength.",
@@ -36,23 +36,23 @@ WEIGHTS: Mapping[str, Mapping[str, str]] = {
     "pgode": PGODE_WEIGHTS,
     **dict.fromkeys(("lg-ode", "social-ode", "nri", "egnn", "eqmotion"), RELATION),
 }
-"""Parts of the names of weights, by model: patterns and what replaces them."""
+"""Changes in the names of weights, by model: patterns and their replacements."""
 
 TERMS: Mapping[str, str] = {"parameters": "parameter_info", "disentangle": "context_info"}
-"""Terms of the loss in the log."""
+"""New names of loss terms in the log, by old name."""
 
 LEFT_OUT = ("metrics.csv", "noise_floor.json", "report.html")
-"""Files that are made from others."""
+"""Files derived from others, which are not converted."""
 
 REFERENCE_OBJECTS = 10
-"""Format 1 knew the system context as a sum, or as ten times the mean."""
+"""In format 1 the system context was a sum, or ten times the mean."""
 
 
 def convert_run(old: Path, new: Path) -> None:
-    """Write the run of format 1 in the folder `old` to the new folder `new`, in today's format.
+    """Write the run of format 1 in the folder `old` to the new folder `new`.
 
-    It forecasts the same numbers, and its training can be continued to the same numbers. Reports
-    and noise floors are left out: make them again.
+    Its forecasts stay the same, and so does a continued training. Reports and noise floors are
+    left out: make them again.
     """
     if new.exists():
         raise InputError(
@@ -86,7 +86,7 @@ def _read_config(old: Path) -> dict[str, Any]:
 
 
 def upgrade_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a run of format 1 in the groups of today."""
+    """Settings of a run of format 1 in the present groups."""
     model = config["model"]
     if config["name"] == "pgode":
         upgraded = _upgrade_pgode(model)
@@ -114,7 +114,7 @@ def _upgrade_pgode(old: Mapping[str, Any]) -> dict[str, Any]:
     )
     kind = "messages" if old["dynamics"] == "prototypes" else old["dynamics"]
     new["dynamics"] = {"kind": kind, **(new["dynamics"] if kind == "messages" else {})}
-    # Format 1 kept settings that had no effect; today they are refused.
+    # Format 1 kept settings that had no effect; now they are refused.
     state = new["state"]
     if not state["residual_decoder"]:
         state["history_readout"] = False

@@ -1,4 +1,4 @@
-"""What a run remembers of the data it was trained on: `data.json` of its folder."""
+"""The record of the data a run was trained on: `data.json` of its folder."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -9,7 +9,7 @@ from pgode.data.trajectories import Trajectories
 
 @dataclass(frozen=True)
 class DataRecord:
-    """Origin, hash and size of training data. `source` is its file, empty if it had none."""
+    """Origin, hash and size of training data. `source` is its file, or empty."""
 
     source: str
     hash: str

@@ -32,9 +32,9 @@ def find_run(folder: Path | str) -> Path:
     if (PRETRAINED / str(folder) / "config.json").is_file():
         return PRETRAINED / str(folder)
     shipped = sorted(p.name for p in PRETRAINED.glob("*/") if (p / "config.json").exists())
-    what = "is not a run folder (it has no config.json)" if path.exists() else "does not exist"
+    problem = "is not a run folder (it has no config.json)" if path.exists() else "does not exist"
     raise InputError(
-        f"{folder} {what}. Expected a folder that pgode train wrote, or a model that comes with "
+        f"{folder} {problem}. Expected a folder that pgode train wrote, or a model that comes with "
         f"pgode: {', '.join(shipped) or 'none'}. Check the path, or train one with pgode train."
     )
 
@@ -45,11 +45,11 @@ def is_shipped(path: Path) -> bool:
 
 
 def source_of(folder: Path | str) -> Path:
-    """The data file a run was trained on, if it is still at its place."""
+    """The data file a run was trained on; an error if it no longer exists."""
     path = find_run(folder)
     source = read_data(path).source
     if not source or not Path(source).exists():
-        where = f"from {source}, which no longer exists" if source else "on data without a file"
+        where = f"on {source}, which no longer exists" if source else "on data without a file"
         raise InputError(
             f"the run {folder} was trained {where}. Expected a data file. Name one: --data FILE, "
             f"or pgode train FILE --resume {folder}."
@@ -101,7 +101,7 @@ def read_normaliser(path: Path) -> Normaliser:
 
 
 def read_data(path: Path) -> DataRecord:
-    """What a run remembers of its data."""
+    """The record of the data a run was trained on."""
     return _read(path, "data.json", DataRecord.from_json)
 
 

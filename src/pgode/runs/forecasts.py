@@ -1,4 +1,4 @@
-"""Forecasts of the future of observed systems, and their file."""
+"""Forecasts of observed systems beyond their last frame, and their file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,7 +36,7 @@ class Forecasts:
 
     @property
     def samples(self) -> Float[np.ndarray, "sample system object time feature"]:
-        """Sampled forecasts; an empty first dimension if none were asked for."""
+        """Sampled forecasts; the first dimension is empty if there are none."""
         if "samples" not in self.dataset:
             return np.empty((0, *self.mean.shape))
         return np.asarray(self.dataset["samples"].values)
@@ -84,15 +84,17 @@ def forecast_future(
     torch.manual_seed(seed)
     first = 0
     for batch in windows.last(BATCH):
-        asked = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
-        result = model.forecast(batch, asked, DRAWS if samples else 0)
+        times = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
+        result = model.forecast(batch, times, DRAWS if samples else 0)
         rows = slice(first, first + batch.systems)
         scaled = result.mean.double().numpy()
         draws = result.samples.double().numpy()
         if calibration is not None:
-            at = asked[batch.system].double().numpy()
+            object_times = times[batch.system].double().numpy()
             reference = batch.reference.double().numpy()
-            draws = calibration.samples(scaled, draws, at, samples, seed + first, reference)
+            draws = calibration.samples(
+                scaled, draws, object_times, samples, seed + first, reference
+            )
         elif samples:
             draws = draws[np.arange(samples) % len(draws)]
         mean[rows][present[rows]] = normaliser.raw(scaled)

@@ -1,4 +1,4 @@
-"""Collects what a report shows from a run and its data."""
+"""Collect the content of a report from a run and its data."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from pgode.runtime.errors import InputError
 def write_run_report(
     run: Run, data: Trajectories, path: Path, *, examples: int, samples: int, seed: int
 ) -> None:
-    """Evaluate a run on data and write the HTML report about it."""
+    """Evaluate a run on data and write its HTML report."""
     if examples < 0:
         raise InputError(
             f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
@@ -80,17 +80,16 @@ def _examples(
     examples = []
     for k in range(chosen.systems):
         rows = np.flatnonzero(forecast.system == k)
-        own = np.isin(receivers, rows)
-        edges = zip(receivers[own] - rows[0], senders[own] - rows[0], weights[own], strict=True)
-        ahead = (
-            forecast.times[rows[0]] * run.normaliser.frame_duration + chosen.times[k, condition - 1]
-        )
+        inside = np.isin(receivers, rows)
+        pairs = receivers[inside] - rows[0], senders[inside] - rows[0]
+        edges = zip(*pairs, weights[inside], strict=True)
+        elapsed = forecast.times[rows[0]] * run.normaliser.frame_duration
         examples.append(
             Example(
                 split=split,
                 number=k,
                 condition_times=chosen.times[k, :condition],
-                forecast_times=ahead,
+                forecast_times=elapsed + chosen.times[k, condition - 1],
                 observed=chosen.states[k, : len(rows), :condition],
                 forecast=raw(forecast.mean[rows]),
                 lower=raw(low[rows]),
@@ -127,9 +126,9 @@ def _molecule(
             name: run.normaliser.raw(each.mean).reshape(shape)[..., axes]
             for name, each in forecasts.items()
         }
-        own = forecasts[run.config.name]
-        truth = np.where(own.known, run.normaliser.raw(own.truth), np.nan)
-        times = own.times.mean(0) * run.normaliser.frame_duration
+        forecast = forecasts[run.config.name]
+        truth = np.where(forecast.known, run.normaliser.raw(forecast.truth), np.nan)
+        times = forecast.times.mean(0) * run.normaliser.frame_duration
         deviations.append(deviation(split, times, raw, truth.reshape(shape)[..., axes], group))
     floor = read_noise_floor(run.folder)
     x, y, z = axes
@@ -146,7 +145,7 @@ def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
         ("data", f"{data.dataset.attrs['generator'] or run.data.source or 'arrays'}"),
         ("systems", ", ".join(f"{count} {name}" for name, count in counts.items())),
         ("objects", f"{data.objects} per system"),
-        ("window", f"{config.window.condition} frames seen, {config.window.horizon} trained"),
+        ("window", f"condition {config.window.condition}, horizon {config.window.horizon} frames"),
     ]
     if run.epochs:
         minutes = run.epochs[-1]["seconds"] / 60

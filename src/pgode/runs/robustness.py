@@ -16,7 +16,7 @@ from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 
 OnProgress = Callable[[str, float], None]
-"""Called with a run, as it was given, and the share of its measurement that is done."""
+"""Called with a run, as the user named it, and the share of its measurement that is done."""
 
 
 def measure_robustness(
@@ -29,29 +29,31 @@ def measure_robustness(
 ) -> Robustness:
     """Perturb the forecasts of every run on one split, and compare several prototypes with one.
 
-    `runs` are folders or names of shipped models. Without `data` it is the file that the first run
-    was trained on. All runs are opened and their data checked before the first is measured.
+    `runs` are folders or names of shipped models. The default of `data` is the file that the first
+    run was trained on. All runs are opened and their data checked before the first is measured.
     """
-    given = [str(run) for run in runs]
-    if not given:
+    paths = [str(run) for run in runs]
+    if not paths:
         raise InputError(
             "no run was given. Expected at least one run folder: pgode robustness RUN [RUN ...]. "
             "Name one, or train one with pgode train first."
         )
     perturbations = perturbations or Perturbations()
-    opened = [Run.open(run) for run in given]
-    names = _names(given, [run.folder.resolve() for run in opened])
-    trajectories, source = _read(source_of(given[0]) if data is None else data)
+    opened = [Run.open(path) for path in paths]
+    names = _names(paths, [run.folder.resolve() for run in opened])
+    trajectories, source = _read(source_of(paths[0]) if data is None else data)
     systems = [
-        run.conform(trajectories, f"{source} (for the run {name})").split_of(split)
-        for name, run in zip(given, opened, strict=True)
+        run.conform(trajectories, f"{source} (for the run {path})").split_of(split)
+        for path, run in zip(paths, opened, strict=True)
     ]
     measured = []
-    for name, run, own, label in zip(given, opened, systems, names, strict=True):
-        on_progress(name, 0.0)
+    for path, run, scored, name in zip(paths, opened, systems, names, strict=True):
+        on_progress(path, 0.0)
         condition = run.config.window.condition
-        result = measure_model(run.model, own, condition, perturbations, partial(on_progress, name))
-        measured.append(replace(result, name=label, run=name, model=run.config.name))
+        result = measure_model(
+            run.model, scored, condition, perturbations, partial(on_progress, path)
+        )
+        measured.append(replace(result, name=name, run=path, model=run.config.name))
     return Robustness(
         data=source,
         data_hash=trajectories.hash,
@@ -68,7 +70,7 @@ def measure_robustness(
 
 
 def _read(data: Trajectories | Path | str) -> tuple[Trajectories, str]:
-    """The data, and how messages and the page refer to it."""
+    """The data, and its name in messages and on the page."""
     if isinstance(data, Trajectories):
         return data, "the given data"
     return files.read(Path(data)), str(data)
@@ -79,7 +81,7 @@ def _names(runs: Sequence[str], folders: Sequence[Path]) -> list[str]:
     for run, folder in zip(runs, folders, strict=True):
         if folders.count(folder) > 1:
             raise InputError(
-                f"the run {run} was given twice. Expected each run once. Leave it out once."
+                f"the run {run} was given twice. Expected each run once. Remove the repetition."
             )
     names = [folder.name for folder in folders]
     return [name if names.count(name) == 1 else run for run, name in zip(runs, names, strict=True)]

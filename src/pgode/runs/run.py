@@ -1,4 +1,4 @@
-"""A run: one trained model with everything that forecasting and scoring need."""
+"""A run: one trained model with everything needed to forecast and to score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from pgode.training.checkpoint import load_weights
 from pgode.training.metrics import read_metrics
 
 HELD_OUT = ("test", "ood")
-"""Splits that are scored if none are named."""
+"""Splits that are scored by default."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Run:
     def conform(self, data: Trajectories, source: str = "the given data") -> Trajectories:
         """Data as the model reads it: checked features, and the trained parameters by name.
 
-        A forecast needs no parameters, so those that the data lack become unknown (NaN).
+        A forecast needs no parameters, so missing ones are set to NaN.
         """
         self.normaliser.check(data, source)
         missing = {"parameters": np.nan, "parameter_units": ""}
@@ -102,13 +102,13 @@ class Run:
         replicas: Trajectories | None = None,
         source: str = "the given data",
     ) -> Evaluation:
-        """Score the forecasts of each split's first windows, beside the naive ones.
+        """Score the forecasts of each split's first windows, and those of the naive models.
 
         The default splits are test and ood, or all splits of data that have neither. The default
         horizons are the trained one and multiples of 12 frames below it, see `default_horizons`.
-        `replicas` (several futures of one state) add the error that no forecast can avoid. That
-        noise floor is also written to the run folder, for the report, unless the run is a model
-        that comes with the package.
+        `replicas` (several futures of one state) add the irreducible error. This noise floor is
+        also written to the run folder, for the report, unless the run is a model that comes with
+        the package.
         """
         data = self.conform(data, source)
         _check_draws(samples, seed)
@@ -138,7 +138,7 @@ class Run:
         return replace(result, noise_floor=floor, training=self._training())
 
     def _training(self) -> Training:
-        """Where the model comes from; costs only where the run has the log of its training."""
+        """How the model was trained; with costs if the run has the log of its training."""
         config, epochs = self.config, self.epochs
         origin = Training(config.model_dump(mode="json"), self.data.hash, config.training.seed)
         if not epochs:
@@ -151,7 +151,7 @@ class Run:
         )
 
     def _frames(self, until: int | None, times: list[float] | None) -> np.ndarray:
-        """When to forecast, in frames after the last observed one."""
+        """Forecast times, in frames after the last observed one."""
         trained = self.config.window.horizon
         if until is not None and times is not None:
             raise InputError(

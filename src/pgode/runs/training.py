@@ -46,8 +46,8 @@ def train(
 ) -> Run:
     """Train a model in a new run folder. Raises `TrainingStopped` if a signal ends it early.
 
-    Calibration takes several forecasts of the validation split. Without `calibrated` it is
-    skipped, for runs whose mean forecasts alone are needed.
+    Calibration takes several forecasts of the validation split. With `calibrated=False` it is
+    skipped, for runs of which only the mean forecast is needed.
     """
     path = Path(folder)
     if (path / "config.json").exists():

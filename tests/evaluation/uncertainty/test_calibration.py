@@ -8,7 +8,7 @@ from tests.evaluation.made import normaliser, predictions
 
 from pgode.evaluation import Calibration
 from pgode.evaluation.scores.probabilistic import covered
-from pgode.evaluation.uncertainty.calibration import LEVELS, _along, _quantile
+from pgode.evaluation.uncertainty.calibration import LEVELS, _interpolated, _quantile
 
 FRAMES = 4
 GROWTH = np.array([0.1, 0.4, 1.0, 2.0])[:, None]
@@ -92,8 +92,10 @@ def test_quantiles_are_interpolated_between_levels_and_kept_at_their_ends() -> N
 def test_frames_are_interpolated_and_the_last_is_kept() -> None:
     frames, table = np.array([1.0, 2.0, 4.0]), np.array([[0.0, 1.0], [2.0, 1.0], [6.0, 3.0]])
     times = np.array([[0.5, 1.5, 3.0, 9.0]])
-    np.testing.assert_allclose(_along(times, frames, table)[0], [[0, 1], [1, 1], [4, 2], [6, 3]])
-    np.testing.assert_allclose(_along(times, frames[:1], table[:1])[0], [[0, 1]] * 4)
+    np.testing.assert_allclose(
+        _interpolated(times, frames, table)[0], [[0, 1], [1, 1], [4, 2], [6, 3]]
+    )
+    np.testing.assert_allclose(_interpolated(times, frames[:1], table[:1])[0], [[0, 1]] * 4)
 
 
 def test_json_gives_back_the_same_calibration() -> None:

@@ -10,7 +10,7 @@ from tests.rigid_motions import turn
 
 from pgode.evaluation.predictions import Predictions
 from pgode.evaluation.scores.probabilistic import covered
-from pgode.evaluation.uncertainty.joint_residuals import LEAST_SYSTEMS, JointResiduals
+from pgode.evaluation.uncertainty.joint_residuals import MIN_SYSTEMS, JointResiduals
 from pgode.runtime.errors import InputError
 
 ATOMS, FRAMES = 6, 4
@@ -93,8 +93,8 @@ def test_systems_with_another_reference_and_few_systems_have_no_joint_samples(jo
     assert joint.samples(new.mean, new.times, np.empty((len(new.mean), 0)), 5, 0) is None
     fewer = new.mean.reshape(-1, ATOMS, FRAMES, 3)[:, :4].reshape(-1, FRAMES, 3)
     assert joint.samples(fewer, new.times, np.tile(REFERENCE[:4], (3, 1)), 5, 0) is None
-    assert JointResiduals.fit(made(LEAST_SYSTEMS - 1, 1)) is None
-    unknown = made(LEAST_SYSTEMS, 1)
+    assert JointResiduals.fit(made(MIN_SYSTEMS - 1, 1)) is None
+    unknown = made(MIN_SYSTEMS, 1)
     unknown.known[0, 0, 0] = False
     assert JointResiduals.fit(unknown) is None
 

@@ -3,13 +3,13 @@ import re
 import numpy as np
 from tests.reports.run.test_error_curves import readout
 
-from pgode.reports.base.charts import MOST_POINTS, Chart, Series, draw
+from pgode.reports.base.charts import MAX_POINTS, Chart, Series, draw
 
 
 def test_long_logs_are_thinned_but_keep_their_last_point():
-    x = np.arange(1.0, 2.5 * MOST_POINTS)
+    x = np.arange(1.0, 2.5 * MAX_POINTS)
     content = readout(draw(Chart("t", x, [Series("s", "own", x)], "x", "y")))
-    assert len(content["x"]) <= MOST_POINTS and content["x"][-1] == x[-1]
+    assert len(content["x"]) <= MAX_POINTS and content["x"][-1] == x[-1]
 
 
 def test_a_band_that_touches_zero_reaches_the_bottom_of_a_logarithmic_axis():

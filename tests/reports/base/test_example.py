@@ -52,7 +52,7 @@ def test_the_first_objects_keep_the_edges_among_them(example):
 
 
 def test_too_many_systems_are_thinned_evenly_over_splits(example, monkeypatch):
-    monkeypatch.setattr(room, "MOST_VALUES", 4 * example.values)
+    monkeypatch.setattr(room, "MAX_VALUES", 4 * example.values)
     many = [
         replace(example, split=s, number=n, edges=[]) for s in ("test", "ood") for n in range(9)
     ]
@@ -66,7 +66,7 @@ def test_too_many_systems_are_thinned_evenly_over_splits(example, monkeypatch):
 
 
 def test_every_split_keeps_a_system_however_large(example, monkeypatch):
-    monkeypatch.setattr(room, "MOST_VALUES", 1)
-    monkeypatch.setattr(room, "MOST_OBJECTS", 4)
+    monkeypatch.setattr(room, "MAX_VALUES", 1)
+    monkeypatch.setattr(room, "MAX_OBJECTS", 4)
     kept = included([replace(example, split=split) for split in ("test", "test", "ood")])
     assert [(each.split, each.objects) for each in kept] == [("test", 4), ("ood", 4)]

@@ -225,7 +225,7 @@ def test_without_a_floor_or_hydrogens_there_is_still_a_report(tmp_path):
 def test_a_floor_that_cannot_be_read_is_an_error_with_a_fix(tmp_path, text):
     assert read_noise_floor(tmp_path) is None
     (tmp_path / "noise_floor.json").write_text(text)
-    with pytest.raises(InputError, match=r"noise_floor\.json.*Make it again"):
+    with pytest.raises(InputError, match=r"noise_floor\.json.*Run that command again"):
         read_noise_floor(tmp_path)
 
 

@@ -197,8 +197,8 @@ def test_missing_values_leave_gaps_and_no_nan():
 
 def test_large_systems_are_cut_and_the_page_says_so(monkeypatch):
     note = "only the first 4 objects are shown"
-    monkeypatch.setattr(example_room, "MOST_OBJECTS", 4)
-    monkeypatch.setattr(player, "MOST_OBJECTS", 4)
+    monkeypatch.setattr(example_room, "MAX_OBJECTS", 4)
+    monkeypatch.setattr(player, "MAX_OBJECTS", 4)
     page = Balanced(render(planar(("x", "y"), ("position",) * 2, objects=5)))
     assert note in page.text
     assert [system["objects"] for system in json.loads(page.data)["systems"]] == [4, 4]

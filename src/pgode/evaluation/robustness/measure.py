@@ -74,8 +74,8 @@ class _Constants:
 
 
 @dataclass(frozen=True)
-class _Measured:
-    """The measurements of one batch; `state` and `constants` need a model that has a flow."""
+class _BatchMeasurement:
+    """The measurements of one batch; `state` and `constants` only for models with a flow."""
 
     system: Int[np.ndarray, " object"]
     forecast: Norms
@@ -99,11 +99,11 @@ def measure_model(
     windows = Windows(data, model.normaliser, condition, 1)
     generator = torch.Generator().manual_seed(perturbations.seed)
     measured, batches = [], -(-len(windows) // BATCH)
-    for number, single in enumerate(windows.batches(BATCH)):
-        batch = single.to(dtype=torch.float64)
-        of_batch = progress_between(on_progress, number / batches, (number + 1) / batches)
+    for number, float32_batch in enumerate(windows.batches(BATCH)):
+        batch = float32_batch.to(dtype=torch.float64)
+        batch_progress = progress_between(on_progress, number / batches, (number + 1) / batches)
         with torch.no_grad():
-            measured.append(_measure_batch(exact, batch, perturbations, generator, of_batch))
+            measured.append(_measure_batch(exact, batch, perturbations, generator, batch_progress))
     return _summary(model.prototypes, measured, perturbations)
 
 
@@ -113,21 +113,21 @@ def _measure_batch(
     perturbations: Perturbations,
     generator: torch.Generator,
     on_progress: OnProgress,
-) -> _Measured:
+) -> _BatchMeasurement:
     horizon, system = perturbations.horizon, batch.system.numpy()
     times = torch.arange(1.0, horizon + 1, dtype=torch.float64).expand(batch.systems, -1)
     flow = None if perturbations.observed else model.flow(batch)
     if flow is None:
         rollout, mask = rollout_from_observation(model, batch, times, perturbations.seed)
         forecast, _ = difference_norms(rollout, mask, perturbations, generator, on_progress)
-        return _Measured(system, forecast)
+        return _BatchMeasurement(system, forecast)
     rollout, mask = rollout_from_state(flow, times), torch.ones_like(flow.initial)
     first_half, second_half = (progress_between(on_progress, k, k + 0.5) for k in (0, 0.5))
     forecast, state = difference_norms(rollout, mask, perturbations, generator, first_half)
     states = torch.cat([flow.initial.unsqueeze(0), flow.solve(flow.initial, times)])
     chosen = np.unique(np.linspace(0, horizon, STATES).round().astype(int))
     constants = _constants(flow, states[chosen], batch.system, generator, second_half)
-    return _Measured(system, forecast, state, constants)
+    return _BatchMeasurement(system, forecast, state, constants)
 
 
 def _constants(
@@ -149,7 +149,7 @@ def _constants(
 
 
 def _summary(
-    prototypes: int | None, measured: list[_Measured], perturbations: Perturbations
+    prototypes: int | None, measured: list[_BatchMeasurement], perturbations: Perturbations
 ) -> RunRobustness:
     magnitudes, horizons = perturbations.magnitudes, perturbations.horizons
     forecast = np.concatenate([each.forecast for each in measured], axis=2)
@@ -161,7 +161,7 @@ def _summary(
             prototypes=prototypes, perturbed="observation", forecast=forecast_growth
         )
     state = np.concatenate(states, axis=2)
-    # Systems are numbered within their batch; count on from one batch to the next.
+    # Systems are numbered within their batch; offsets make the numbers unique.
     first = np.cumsum([0, *(len(part.mixture) for part in parts[:-1])])
     system = np.concatenate([each.system + k for each, k in zip(measured, first, strict=True)])
     theorem = np.concatenate([part.theorem for part in parts])

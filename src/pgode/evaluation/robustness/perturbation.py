@@ -1,4 +1,4 @@
-"""Perturb what a forecast starts from, and measure how far the forecast moves."""
+"""Perturb the start of a forecast, and measure how far the forecast moves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -73,5 +73,5 @@ def statistics(values: Float[np.ndarray, " system"]) -> Statistics:
 
 
 def finite_or_none(value: float) -> float | None:
-    """A float, or None for what JSON cannot hold."""
+    """A float; None for NaN and infinity, which JSON cannot represent."""
     return float(value) if np.isfinite(value) else None

@@ -1,6 +1,6 @@
-"""`Robustness`: what `pgode robustness` measured of one or several runs.
+"""`Robustness`: the measurements of `pgode robustness` for one or several runs.
 
-Tables, sentences and the page read this object; its JSON is what `--json` writes. A number is None
+Tables, sentences and the page read this object; `--json` writes it to a file. A number is None
 where it is undefined or not finite, since JSON has no NaN.
 """
 
@@ -59,7 +59,7 @@ class Lipschitz:
 
 @dataclass(frozen=True)
 class Bound:
-    """The rate that Theorem 3.1 allows, beside the fastest growth that was measured, per frame.
+    """The rate that Theorem 3.1 allows, and the fastest measured growth, per frame.
 
     `fastest_step` is the largest log(|e(t + 1)| / |e(t)|) of all systems, draws, magnitudes and
     frames; `share_within` is the share of these steps that do not exceed their system's rate.
@@ -75,8 +75,8 @@ class RunRobustness:
     """The measurements of one run, or of a model outside any run, which has no names.
 
     `name` tells the runs of one result apart, `run` is the folder as the user gave it, `model` the
-    registered name of the model. Where the last observed frame was perturbed there is no state and
-    nothing that follows from it.
+    registered name of the model. `state`, `lipschitz` and `bound` are None where the last observed
+    frame was perturbed.
     """
 
     name: str = ""

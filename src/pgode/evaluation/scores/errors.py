@@ -23,7 +23,7 @@ def error_by_frame(predictions: Predictions, normaliser: Normaliser) -> SystemEr
 def system_means(
     values: Float[np.ndarray, "object frame feature"], system: Int[np.ndarray, " object"]
 ) -> Float[np.ndarray, "system frame"]:
-    """Means over the objects and features of each system, NaN where nothing is known."""
+    """Means over the objects and features of each system, NaN where no value is known."""
     known = np.isfinite(values)
     systems = int(system.max()) + 1
     total, count = np.zeros((systems, values.shape[1])), np.zeros((systems, values.shape[1]))

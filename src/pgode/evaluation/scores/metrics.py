@@ -13,7 +13,7 @@ from pgode.evaluation.scores.probabilistic import covered, crps
 
 Values = Float[np.ndarray, "object frame feature"]
 Rows = Mapping[int, Mapping[str, float | None]]
-"""By horizon, then by variable or feature; None where the truth is not known at all."""
+"""By horizon, then by variable or feature; None where no true value is known."""
 
 
 def known_mean(values: Float[np.ndarray, "..."]) -> float | None:
@@ -25,10 +25,10 @@ def known_mean(values: Float[np.ndarray, "..."]) -> float | None:
 class Metric:
     """How forecasts are scored, and how single scores become one number.
 
-    `values` scores each object, frame and feature, with NaN where the truth is not known. `reduce`
-    makes one number of the scores of all objects over the first frames. Metrics of the mean
-    forecast are reported for each variable and each feature. Those that need samples find them in
-    `Predictions.draws`, and are reported for each variable.
+    `values` scores each object, frame and feature, with NaN where the truth is unknown. `reduce`
+    combines the scores of all objects over the first frames into one number. Metrics of the mean
+    forecast are reported for each variable and each feature. Those that need samples take them
+    from `Predictions.draws` and are reported for each variable.
     """
 
     values: Callable[[Predictions], Values]

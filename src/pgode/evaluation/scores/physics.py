@@ -1,4 +1,4 @@
-"""Conserved quantities of forecasts, where the simulator of the data knows one."""
+"""Conserved quantities of forecasts, where the simulator of the data defines one."""
 
 import numpy as np
 
@@ -13,8 +13,8 @@ def energy_drift(windows: Windows, predictions: Predictions) -> dict[str, float]
     """Median over systems of the time-mean relative drift |E(t) - E(0)| / |E(0)|.
 
     E(0) is the energy of the last condition frame. The truth has a drift too, that of the
-    simulator's integrator: the least that a forecast can be expected to reach. Median, because
-    the relative drift of a few systems with an energy near zero would dominate a mean.
+    simulator's integrator, below which no forecast is expected to get. Median, because the
+    relative drift of a few systems with an energy near zero would dominate a mean.
     """
     data, normaliser = windows.data, windows.normaliser
     complete = data.present.all() and predictions.known.all()

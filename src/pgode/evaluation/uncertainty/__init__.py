@@ -1,1 +1,1 @@
-"""Uncertainty: calibrated samples of forecasts, and the error that no forecast can avoid."""
+"""Uncertainty: calibrated samples of forecasts, and the irreducible error."""

@@ -33,7 +33,7 @@ class Calibration:
 
     @classmethod
     def fit(cls, validation: Predictions, normaliser: Normaliser) -> "Calibration":
-        """The quantiles of forecasts of the validation split, which have draws of the posterior."""
+        """Quantiles from forecasts of the validation split, with draws of the posterior."""
         frames, kept = _frames(validation)
         deviation = _deviation(validation.draws, validation.mean)
         median = np.empty((len(frames), deviation.shape[2]))
@@ -80,22 +80,22 @@ class Calibration:
         Systems with the `reference` of the validation systems are sampled from joint residuals.
         For others one rank per sample, object and feature holds along the whole path, so paths are
         smooth; ranks are stratified, so that a few samples already cover the distribution. Beyond
-        the last calibrated frame its quantiles are kept.
+        the last calibrated frame its quantiles are used.
         """
         if count == 0:
             return np.empty((0, *mean.shape))
         if self.joint is not None:
-            jointly = self.joint.samples(mean, times, reference, count, seed)
-            if jointly is not None:
-                return jointly
+            joint_samples = self.joint.samples(mean, times, reference, count, seed)
+            if joint_samples is not None:
+                return joint_samples
         random = np.random.default_rng(seed)
         objects, frames, features = mean.shape
         order = random.random((count, objects, features)).argsort(0)
         ranks = (order + random.random(order.shape)) / count
-        scale = _deviation(draws, mean) + _along(times, self.frames, self.spread)
+        scale = _deviation(draws, mean) + _interpolated(times, self.frames, self.spread)
         noise = np.empty((count, objects, frames, features))
         for feature in range(features):
-            table = _along(times, self.frames, self.quantiles[:, feature])
+            table = _interpolated(times, self.frames, self.quantiles[:, feature])
             noise[..., feature] = _quantile(table, ranks[..., feature])
         return np.asarray(mean + scale * noise)
 
@@ -129,7 +129,7 @@ def _deviation(draws: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return draws.std(0, dtype=np.float64) if len(draws) > 1 else np.zeros_like(mean)
 
 
-def _along(times: np.ndarray, frames: np.ndarray, table: np.ndarray) -> np.ndarray:
+def _interpolated(times: np.ndarray, frames: np.ndarray, table: np.ndarray) -> np.ndarray:
     """Rows of `table` (one per calibrated frame) interpolated to any times."""
     right = np.clip(np.searchsorted(frames, times), 1, len(frames) - 1) if len(frames) > 1 else 0
     left = right - 1 if len(frames) > 1 else 0

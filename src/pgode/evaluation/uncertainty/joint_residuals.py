@@ -20,12 +20,12 @@ from pgode.evaluation.predictions import Predictions
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
-LEAST_SYSTEMS = 10
-"""Validation systems that are needed: residuals of fewer would repeat among the samples."""
-MOST_VALUES = 8_000_000
-"""Residuals that are kept; bounds the size of the file."""
+MIN_SYSTEMS = 10
+"""Smallest number of validation systems: residuals of fewer would repeat among the samples."""
+MAX_VALUES = 8_000_000
+"""Largest number of residuals stored; bounds the size of the file."""
 FEW_SAMPLES = 10
-"""The ranks of fewer samples are too coarse: they are those among as many as there are systems."""
+"""With fewer samples their ranks would be too coarse; ranks among all members are used instead."""
 LEVELS = np.concatenate([[0.005, 0.01], np.arange(0.025, 0.98, 0.025), [0.99, 0.995]])
 """Levels of the quantiles of residuals, here and in `Calibration`."""
 RESIDUALS_FILE = "residuals.npz"
@@ -50,8 +50,8 @@ class JointResiduals:
         mean, reference = systems
         times = validation.times.reshape(*mean.shape[:3])
         fields = (validation.truth - validation.mean).reshape(mean.shape)
-        members = min(len(fields), MOST_VALUES // fields[0].size)
-        if members < LEAST_SYSTEMS or not (times == times[:1, :1]).all():
+        members = min(len(fields), MAX_VALUES // fields[0].size)
+        if members < MIN_SYSTEMS or not (times == times[:1, :1]).all():
             return None
         rotated = np.einsum("sofi,sij->sofj", fields, _onto_reference(mean, reference))
         return cls(times[0, 0], rotated[:members].astype(np.float16).astype(np.float64))
@@ -109,17 +109,19 @@ class JointResiduals:
         drawn = count if count >= FEW_SAMPLES else max(count, members)
         errors = np.empty((count, *means.shape))
         for system, rotation in enumerate(_onto_reference(means, shared)):
-            asked = times[system * objects]
+            system_times = times[system * objects]
             chosen = np.concatenate(
                 [random.permutation(members) for _ in range(-(-drawn // members))]
             )[:drawn]
-            order = _interpolated(self.fields[chosen], self.frames, asked, 2).argsort(0).argsort(0)
+            fields = _interpolated(self.fields[chosen], self.frames, system_times, 2)
+            order = fields.argsort(0).argsort(0)
             # One position within the ranks for the whole sample: all its objects move jointly.
             ranks = ((order + random.random((drawn, 1, 1, 1))) / drawn)[:count]
             noise = np.empty(ranks.shape)
-            for k, row in enumerate(_interpolated(self._quantiles, self.frames, asked, 0)):
+            quantiles = _interpolated(self._quantiles, self.frames, system_times, 0)
+            for k, row in enumerate(quantiles):
                 noise[:, :, k] = np.interp(ranks[:, :, k], LEVELS, row)
-            spread = _interpolated(self._spread, self.frames, asked, 1)
+            spread = _interpolated(self._spread, self.frames, system_times, 1)
             errors[:, system] = noise * spread @ rotation.T
         return np.asarray((means + errors).reshape(count, *mean.shape))
 
@@ -131,7 +133,7 @@ def _by_system(
     """Forecasts of each system, and the reference of one; None if they share none in 3D."""
     if reference is None or reference.shape[1] != 3 or mean.shape[2] != 3 or not len(mean):
         return None
-    # The first object's reference comes again where the next system begins.
+    # The reference of the first object repeats where the next system begins.
     repeats = np.flatnonzero((reference[1:] == reference[0]).all(1))
     objects = int(repeats[0]) + 1 if len(repeats) else len(reference)
     if len(mean) % objects:

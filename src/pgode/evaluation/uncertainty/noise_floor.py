@@ -24,6 +24,7 @@ from pgode.models import Forecaster, build_model, model_config
 from pgode.runtime.errors import InputError
 
 RESAMPLED = 2000
+"""Bootstrap samples of the conditions."""
 RANGE = (0.05, 0.95)
 """Quantiles of the share of the achievable improvement over resampled conditions."""
 
@@ -90,10 +91,10 @@ def noise_floor(
 def compare_with_floor(
     model: Forecaster, replicas: Trajectories, condition: int, horizons: Sequence[int]
 ) -> NoiseFloor:
-    """The floor, and a model's share of the improvement on "last value" that is achievable.
+    """The floor, and a model's share of the achievable improvement on "last value".
 
-    Errors of the model, of "last value" and the floor are those of the systems with replicas
-    alone. These are few and differ, so the share has a range, from resampled conditions.
+    The floor and the errors of the model and of "last value" are those of the systems with
+    replicas only. These are few and differ, so the share has a range, from resampled conditions.
     """
     normaliser = model.normaliser
     grouped = _Replicas.of(replicas, normaliser, condition)
@@ -115,10 +116,10 @@ def compare_with_floor(
         for name, index in columns(normaliser).items():
             by_frame = [system_means(each[:, :, index], system) for each, system in errors]
             for h in horizons:
-                ours, theirs = (_by_condition(each, members, h) for each in by_frame)
+                error, last_error = (_by_condition(each, members, h) for each in by_frame)
                 best = np.nanmean(variance[:, :, :h, index], axis=(1, 2, 3))
-                shares = share_of_achievable(ours, theirs, best)
-                row = (float(ours.mean()), float(theirs.mean()), *shares)
+                shares = share_of_achievable(error, last_error, best)
+                row = (float(error.mean()), float(last_error.mean()), *shares)
                 for field, value in zip(COMPARED, row, strict=True):
                     tables[field][split][h][name] = value
     model_errors, last_value, share, share_low, share_high = map(ScoreTable, tables.values())
@@ -144,8 +145,9 @@ def share_of_achievable(
     """
 
     def share(rows: Int[np.ndarray, "draw condition"]) -> np.ndarray:
-        m, w, b = (each[rows].mean(-1) for each in (model, last_value, floor))
-        return np.asarray(np.divide(w - m, w - b, out=np.full_like(w, np.nan), where=w > b))
+        error, last, best = (each[rows].mean(-1) for each in (model, last_value, floor))
+        unknown = np.full_like(last, np.nan)
+        return np.asarray(np.divide(last - error, last - best, out=unknown, where=last > best))
 
     conditions = len(model)
     overall = float(share(np.arange(conditions)[None])[0])
@@ -162,22 +164,23 @@ def share_of_achievable(
 def check_replicas(
     replicas: Trajectories, data: Trajectories, condition: int, horizon: int
 ) -> None:
-    """Refuse replicas of another molecule, prepared otherwise than the data, or too short."""
+    """Refuse replicas of another molecule, prepared differently from the data, or too short."""
     if replicas.frames < condition + horizon:
         raise InputError(
             f"the replicas have {replicas.frames} frames, of which {condition} are the condition. "
             f"Expected {condition + horizon}, for the horizon {horizon}. Ask for shorter horizons "
             f"with --horizons, or simulate longer replicas."
         )
-    theirs, ours = (
+    replica_settings, data_settings = (
         json.loads(each.dataset.attrs["generator_settings"]) for each in (replicas, data)
     )
     for name in SHARED_SETTINGS:
-        if name in theirs and name in ours and theirs[name] != ours[name]:
+        in_both = name in replica_settings and name in data_settings
+        if in_both and replica_settings[name] != data_settings[name]:
             raise InputError(
-                f"the replicas have the {name} {theirs[name]}, the data {ours[name]}. Expected "
-                f"futures of the same simulation, prepared in the same way. Give the file that was "
-                f"written beside the data."
+                f"the replicas have the {name} {replica_settings[name]}, the data "
+                f"{data_settings[name]}. Expected replicas of the same simulation, prepared in the "
+                f"same way. Give the file that was written beside the data."
             )
     if replicas.topology != data.topology:
         raise InputError(

@@ -13,8 +13,8 @@ from pgode.reports.base.numbers import short_list
 
 WIDTH, HEIGHT = 520.0, 270.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 10.0, 26.0, 42.0
-MOST_POINTS = 500
-"""Points of a line that are drawn; thousands of epochs are thinned to keep the page small."""
+MAX_POINTS = 500
+"""Largest number of points of a line; thousands of epochs are thinned to keep the page small."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Chart:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def thinned(self) -> "Chart":
-        """At most `MOST_POINTS` points, the last among them."""
-        stride = -(-len(self.x) // MOST_POINTS)
+        """At most `MAX_POINTS` points, the last among them."""
+        stride = -(-len(self.x) // MAX_POINTS)
         if stride <= 1:
             return self
         kept = np.arange(len(self.x) - 1, -1, -stride)[::-1]
@@ -69,7 +69,7 @@ class Chart:
 
 
 def draw(chart: Chart) -> str:
-    """The panel as SVG. Its numbers are in `data-chart`, for the script of tool tips."""
+    """The panel as SVG. Its numbers are in `data-chart`, for the tool tips."""
     chart = chart.thinned()
     x_axis = replace(svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0), whole=chart.whole)
     y_axis = svg.Axis.around(chart.extents(), HEIGHT - BOTTOM, TOP, log=chart.log)
@@ -84,7 +84,7 @@ def draw(chart: Chart) -> str:
         side = "end" if place > (LEFT + WIDTH) / 2 else "start"
         nudge = -5 if side == "end" else 5
         parts.append(svg.text(place + nudge, TOP + 11, label, f"tick {side}"))
-    for series in chart.series:  # Dashes come later: a solid line above would hide an equal one.
+    for series in chart.series:  # Dashed lines are last, so that no solid line hides them.
         parts.append(
             f'<path class="line {series.kind}" d="{svg.path(x, y_axis.place(series.values))}"/>'
         )

@@ -1,4 +1,4 @@
-"""Errors of the evaluated model and of the naive ones in one array, and their ratios."""
+"""Errors of the evaluated model and of the naive models in one array, and their ratios."""
 
 import math
 from collections.abc import Sequence
@@ -49,9 +49,9 @@ class Comparison:
         """The model's error divided by another's; None if that is missing or the model itself."""
         if other not in self.models[1:]:
             return None
-        theirs = self.errors[self.models.index(other)]
+        other_errors = self.errors[self.models.index(other)]
         with np.errstate(divide="ignore", invalid="ignore"):
-            quotient: Ratio = self.errors[0] / theirs
+            quotient: Ratio = self.errors[0] / other_errors
         return quotient
 
 

@@ -11,10 +11,10 @@ from jaxtyping import Float, Int
 from pgode.reports.base.numbers import significant
 from pgode.runtime.errors import InputError
 
-MOST_OBJECTS = 200
-"""Objects drawn in one picture; with more they hide each other, and the report states the cut."""
-MOST_VALUES = 300_000
-"""Numbers of all systems together (about 2 MB of page)."""
+MAX_OBJECTS = 200
+"""Objects drawn in one picture, since more would hide each other; the report states the cut."""
+MAX_VALUES = 300_000
+"""Numbers on one page, over all systems (about 2 MB)."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Example:
 
     @property
     def values(self) -> int:
-        """How many numbers the page holds for this system."""
+        """Number of values that the page stores for this system."""
         return self.observed.size + 4 * self.forecast.size + 3 * len(self.edges)
 
     def first(self, objects: int) -> "Example":
@@ -123,11 +123,11 @@ class Example:
         bounds = np.tile([0.0, 1.0], (features, 1))
         for feature in range(features):
             data = known[np.isfinite(known[:, feature]), feature]
-            ahead = forecast[np.isfinite(forecast[:, feature]), feature]
-            if np.isfinite(self.truth[..., feature]).any() and len(ahead):
+            predicted = forecast[np.isfinite(forecast[:, feature]), feature]
+            if np.isfinite(self.truth[..., feature]).any() and len(predicted):
                 reach = 0.5 * max(np.ptp(data), 1e-12)
-                ahead = np.clip(ahead, data.min() - reach, data.max() + reach)
-            shown = np.concatenate([data, ahead])
+                predicted = np.clip(predicted, data.min() - reach, data.max() + reach)
+            shown = np.concatenate([data, predicted])
             if len(shown):
                 margin = 0.04 * (np.ptp(shown) or max(abs(shown[0]), 1.0))
                 bounds[feature] = shown.min() - margin, shown.max() + margin
@@ -153,16 +153,16 @@ class Example:
 def included(examples: Sequence[Example], objects: int | None = None) -> list[Example]:
     """As many systems as a page can hold, from each split in turn, at least one of each.
 
-    Only the first `objects` objects of each are kept, `MOST_OBJECTS` if not given.
+    Only the first `objects` objects of each are kept, `MAX_OBJECTS` if not given.
     """
     by_split: dict[str, list[Example]] = defaultdict(list)
     for example in examples:
-        by_split[example.split].append(example.first(objects or MOST_OBJECTS))
+        by_split[example.split].append(example.first(objects or MAX_OBJECTS))
     kept: list[Example] = []
     total = 0
     for turn, row in enumerate(zip_longest(*by_split.values())):
         for example in row:
-            if example is not None and (turn == 0 or total + example.values <= MOST_VALUES):
+            if example is not None and (turn == 0 or total + example.values <= MAX_VALUES):
                 kept.append(example)
                 total += example.values
     order = list(by_split)

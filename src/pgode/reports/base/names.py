@@ -1,4 +1,4 @@
-"""Names of splits, models and quantities as a reader sees them."""
+"""Display names of splits, models and quantities."""
 
 _SPLITS = {
     "train": "training",
@@ -15,12 +15,12 @@ NOISE_FLOOR = "noise floor"
 
 
 def split_name(split: str) -> str:
-    """A split as a reader knows it, for instance "out of distribution"."""
+    """Display name of a split, for instance "out of distribution"."""
     return _SPLITS.get(split, split)
 
 
 def model_name(model: str) -> str:
-    """A model as a reader knows it, for instance "constant velocity"."""
+    """Display name of a model, for instance "constant velocity"."""
     return _NAIVE.get(model, model)
 
 

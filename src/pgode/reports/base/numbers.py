@@ -14,7 +14,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def finite(value: Any) -> float:
-    """`value` as a float; NaN for None, as JSON has it, and for everything that is not a number."""
+    """`value` as a float; NaN for None and everything else that is not a number."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return float(value) if number else math.nan
 

@@ -31,7 +31,7 @@ def render_page(
     scripts: Sequence[str] | None = None,
     data: str = NO_DATA,
 ) -> str:
-    """The text of one HTML file. `kind` says above the title what page it is.
+    """The text of one HTML file. `kind` is the line above the title.
 
     `scripts` run in this order (only the one for charts and tool tips if not given); `data` is the
     JSON that they read, see `page_json`.

@@ -1,4 +1,4 @@
-"""What a page needs to know about the kind of its systems: plain objects, or a molecule."""
+"""The interface between a page and the kind of its systems: plain objects, or a molecule."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pgode.reports.base.page import Section, asset
 
 @dataclass(frozen=True)
 class Player:
-    """Moving pictures of the systems: controls as HTML, scripts, and the data that these read.
+    """Animations of the systems: controls as HTML, scripts, and the data that these read.
 
     One of the scripts defines `startPlayer(data)`; `data["systems"]` has an entry for each system.
     """
@@ -23,7 +23,7 @@ class Player:
 
 
 class Presentation(Protocol):
-    """How a page shows its systems. A page chooses one and asks nothing else about their kind."""
+    """How a page shows its systems. A page depends on their kind through this only."""
 
     @property
     def objects_note(self) -> str:
@@ -48,7 +48,7 @@ class Presentation(Protocol):
 
 
 def player_html(template: str, examples: Sequence[Example], explanation: str) -> str:
-    """The controls of a player, with a choice between the systems."""
+    """The controls of a player, with a menu of the systems."""
     options = "".join(
         f'<option value="{index}">{escape(example.title)}</option>'
         for index, example in enumerate(examples)

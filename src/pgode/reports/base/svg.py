@@ -28,7 +28,7 @@ class Axis:
     def around(
         cls, values: Values, start: float, stop: float, *, log: bool = False, margin: float = 0.05
     ) -> "Axis":
-        """An axis with all finite values (on a logarithmic one: all positive values)."""
+        """An axis that spans all finite values (on a logarithmic one: all positive values)."""
         known = values[np.isfinite(values) & ((values > 0) | (not log))]
         if not len(known):
             return cls(0.1 if log else 0.0, 1.0, start, stop, log)
@@ -42,13 +42,13 @@ class Axis:
         return cls(10**low if log else low, 10**high if log else high, start, stop, log)
 
     def place(self, values: Values) -> Values:
-        """Pixels of values; NaN where there is none, as of zero on a logarithmic axis."""
-        given = np.asarray(values, dtype=float)
+        """Pixels of values; NaN where undefined, such as zero on a logarithmic axis."""
+        scaled = np.asarray(values, dtype=float)
         low, high = self.low, self.high
         if self.log:
-            given = np.log10(np.where(given > 0, given, np.nan))
+            scaled = np.log10(np.where(scaled > 0, scaled, np.nan))
             low, high = math.log10(low), math.log10(high)
-        placed = self.start + (given - low) / (high - low) * (self.stop - self.start)
+        placed = self.start + (scaled - low) / (high - low) * (self.stop - self.start)
         # Far outside the picture the exact place does not matter, and short numbers save space.
         clipped: Values = np.clip(placed, -9999, 9999)
         return clipped

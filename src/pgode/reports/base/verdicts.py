@@ -11,8 +11,8 @@ from pgode.reports.base.comparison import Comparison, Ratio
 from pgode.reports.base.names import model_name, split_name
 from pgode.reports.base.numbers import excess
 
-MOST_CELLS = 6
-"""Cells of a table that one sentence names; of further ones it gives the number."""
+MAX_CELLS = 6
+"""Cells of a table that one sentence names; further ones are only counted."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Verdict:
 
 
 def verdicts(comparison: Comparison) -> list[Verdict]:
-    """What the errors mean: warnings first; praise only if no naive model is better anywhere."""
+    """Warnings about the errors; if there are none, that the model beats every naive model."""
     unknown = ~np.isfinite(comparison.errors[0])
     warnings = []
     if unknown.any():
@@ -43,7 +43,7 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
 
 
 def verdict_list(sentences: Sequence[Verdict]) -> str:
-    """Sentences as a list; warnings are marked by a word too, not by colour alone."""
+    """Sentences as a list; warnings are marked by text as well as by colour."""
     items = "".join(
         f'<li class="{"good" if verdict.good else "bad"}">'
         f"{'' if verdict.good else '<b>Note:</b> '}{escape(verdict.text)}</li>"
@@ -77,5 +77,5 @@ def _cells(
         )
         factor = "" if ratio is None else f" ({excess(float(ratio[split, horizon, variable]))})"
         names.append(cell + factor)
-    more = len(names) - MOST_CELLS
-    return ", ".join(names[:MOST_CELLS] + ([f"and {more} more"] if more > 0 else []))
+    more = len(names) - MAX_CELLS
+    return ", ".join(names[:MAX_CELLS] + ([f"and {more} more"] if more > 0 else []))

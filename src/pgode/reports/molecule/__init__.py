@@ -1,1 +1,1 @@
-"""Molecules in a report: deviation from the truth, and a player in space."""
+"""Molecules in a report: deviation from the truth, and a player in three dimensions."""

@@ -1,4 +1,4 @@
-"""What a report knows about a molecule: its atoms, and how far its forecasts are off."""
+"""The molecular part of a report: atoms, bonds, and deviations of forecasts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pgode.reports.molecule.atoms import Atom, chain_bonds, covalent_bonds
 from pgode.reports.molecule.deviation import Deviation
 
 ANGSTROMS = {"nm": 10.0, "pm": 0.01, "a": 1.0, "å": 1.0, "angstrom": 1.0, "angstroms": 1.0}
-"""Å in units of length. Data without a unit are taken to be in nm, as simulations write them."""
+"""Units of length in Å. Data without a unit is assumed to be in nm, as MD programs write it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class MoleculeData:
 
     @property
     def angstroms(self) -> float:
-        """How many Å the data's unit of length is."""
+        """The data's unit of length in Å."""
         return ANGSTROMS.get(self.unit.lower(), 10.0)
 
     @property
@@ -37,9 +37,9 @@ class MoleculeData:
 
     @property
     def backbone(self) -> Int[np.ndarray, " kept"]:
-        """Atoms that flat pictures show, since all of them would hide each other.
+        """Atoms shown in flat pictures, where all of them would hide each other.
 
-        The C-alphas; without at least two of them, all atoms but hydrogen; else all atoms.
+        The C-alphas; without at least two of them, heavy atoms; without these, all atoms.
         """
         choices = (
             [atom.name == "CA" and atom.element == "C" for atom in self.atoms],
@@ -50,9 +50,9 @@ class MoleculeData:
 
     @property
     def backbone_name(self) -> str:
-        """What kind of atoms those are."""
+        """Name of the atoms in `backbone`."""
         kept = [self.atoms[index] for index in self.backbone]
-        return "C-alphas" if all(atom.name == "CA" for atom in kept) else "atoms but hydrogen"
+        return "C-alphas" if all(atom.name == "CA" for atom in kept) else "heavy atoms"
 
     @property
     def chained(self) -> bool:
@@ -68,5 +68,5 @@ class MoleculeData:
     def positions(
         self, states: Float[np.ndarray, "atom frame feature"]
     ) -> Float[np.ndarray, "frame atom 3"]:
-        """The places of the atoms at each frame, in the data's units."""
+        """Positions of the atoms at each frame, in the data's units."""
         return states[:, :, list(self.axes)].swapaxes(0, 1)

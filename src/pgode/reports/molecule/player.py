@@ -1,4 +1,4 @@
-"""The player of molecules: what its script reads, and the library that draws in space."""
+"""The player of molecules: the data of its script, and the library that draws in 3D."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ FAR = 10**7
 def player_data(
     molecule: MoleculeData, examples: Sequence[Example], time_units: str
 ) -> dict[str, Any]:
-    """What the player's script reads.
+    """The data of the player's script.
 
     Bonds are those of the first frame with all atoms known, and the same in all frames and systems.
     """
@@ -44,7 +44,7 @@ def drawing_library() -> str:
     """3Dmol.js with its licence, as the text of a script element.
 
     Text that would end the element or start an HTML comment is broken up; inside strings of the
-    script this changes nothing. The published library evaluates text that it is given as a
+    script this changes nothing. The published library evaluates text that is passed as a
     callback. That part is removed when the library is fetched (`make vendor`), and the page's
     policy has no 'unsafe-eval'.
     """
@@ -61,7 +61,7 @@ def _system(molecule: MoleculeData, example: Example) -> dict[str, Any]:
     return {
         "name": example.name,
         "condition": len(example.condition_times),
-        # Counted from the last observed frame; close times of a long record differ in late digits.
+        # From the last observed frame; nine digits separate close times of a long record.
         "times": short_list(np.round(example.times - example.condition_times[-1], 9), 9),
         "observed": _coordinates(molecule, example.observed),
         "forecast": _coordinates(molecule, example.forecast),

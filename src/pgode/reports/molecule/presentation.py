@@ -1,9 +1,9 @@
-"""A molecule in a report: atoms in space, C-alphas in flat pictures, and its deviation."""
+"""A molecule in a report: atoms in 3D, C-alphas in flat pictures, and its deviation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pgode.reports.base.example import MOST_OBJECTS, Example, included
+from pgode.reports.base.example import MAX_OBJECTS, Example, included
 from pgode.reports.base.page import Section, asset
 from pgode.reports.base.presentation import Player, player_html
 from pgode.reports.molecule.charts import deviation_html
@@ -35,14 +35,14 @@ class MoleculePresentation:
     def pictured(self, example: Example) -> Example:
         """A system with few enough atoms for a flat picture, named by residue and atom."""
         labels = [f"{atom.residue} {atom.name}" for atom in self.molecule.atoms]
-        return replace(example, labels=labels).only(self.molecule.backbone).first(MOST_OBJECTS)
+        return replace(example, labels=labels).only(self.molecule.backbone).first(MAX_OBJECTS)
 
     def sections(self) -> list[Section]:
-        """How far forecasts are from the truth in space."""
+        """The deviation of forecasts from the truth."""
         return [Section("deviation", "Deviation", deviation_html(self.molecule, self.time_units))]
 
     def player(self, examples: Sequence[Example]) -> Player:
-        """The molecule in space, drawn by 3Dmol.js."""
+        """The molecule in three dimensions, drawn by 3Dmol.js."""
         script = "".join(map(asset, ("player.js", "playback.js", "molecule.js")))
         return Player(
             player_html("molecule.html", examples, EXPLANATION),

@@ -43,7 +43,7 @@ def statistics_cells(statistics: Statistics) -> list[str]:
 
 
 def growth_rows(run: RunRobustness, horizons: Sequence[int]) -> list[list[str]]:
-    """What differs (forecast or state), magnitude, factor at each horizon, rate."""
+    """Quantity (forecast or state), magnitude, factor at each horizon, rate."""
     return [
         [
             part,
@@ -57,7 +57,7 @@ def growth_rows(run: RunRobustness, horizons: Sequence[int]) -> list[list[str]]:
 
 
 def comparison_rows(result: Robustness) -> list[list[str]]:
-    """One row of ratios and answers per pair; none where there are few enough for sentences."""
+    """One row of ratios and answers per pair; none if there are few enough for sentences."""
     runs = {run.name: run for run in result.runs}
     pairs = result.comparisons
     return [

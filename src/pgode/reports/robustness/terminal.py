@@ -60,7 +60,7 @@ def bound_table(result: Robustness) -> Table | None:
 
 
 def comparison_table(result: Robustness) -> Table | None:
-    """Several prototypes beside one; None where sentences say it."""
+    """Several prototypes beside one; None if sentences are used instead."""
     rows = comparison_rows(result)
     if not rows:
         return None

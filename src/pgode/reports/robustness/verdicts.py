@@ -18,7 +18,7 @@ MIN_EFFECTIVE_PROTOTYPES = 1.1
 
 
 def verdicts(result: Robustness) -> list[Verdict]:
-    """Comparisons, where they are few, then what the theorem means for each run."""
+    """Comparisons, if there are few, then the bound of the theorem for each run."""
     runs = {run.name: run for run in result.runs}
     sentences: list[Verdict] = []
     if len(result.comparisons) <= MAX_PAIRS_IN_SENTENCES:

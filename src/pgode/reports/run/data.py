@@ -1,4 +1,4 @@
-"""What the page of one run is made from."""
+"""The content of the report of one run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class ReportData:
 
     `summary` rows are (label, value); an entry of `epochs` is {"epoch": 1, "train": {"total": ..},
     "val_mse": .., "lr": .., "seconds": ..}, with seconds since the start of the training;
-    `parameters` has the ranges of the system parameters, as far as they are known; `molecule` is
+    `parameters` has the ranges of the known system parameters; `molecule` is
     given if the objects are its atoms, all of them in every example.
     """
 
@@ -90,7 +90,7 @@ class PageContent:
 
 @dataclass(frozen=True)
 class View:
-    """One way to look at a system: two positions against each other, or a feature over time."""
+    """One plot of a system: two positions against each other, or a feature over time."""
 
     label: str
     x: int | None

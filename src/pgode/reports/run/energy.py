@@ -1,4 +1,4 @@
-"""Section "Energy": how well forecasts of a conservative system keep its energy."""
+"""Section "Energy": how well forecasts of a conservative system conserve its energy."""
 
 from pgode.reports.base.names import split_name
 from pgode.reports.base.numbers import finite, significant

@@ -52,7 +52,7 @@ def error_figures(evaluation: Evaluation, variables: Sequence[str]) -> list[str]
 
 
 def error_legend(evaluation: Evaluation) -> str:
-    """What the lines and the band of the error panels are."""
+    """Names of the lines and of the band of the error panels."""
     entries = [(model_name(evaluation.model), "own")]
     if evaluation.curve_low and evaluation.curve_high:
         entries.append((BAND, "band"))

@@ -65,7 +65,7 @@ def render(data: ReportData) -> str:
 
 
 def page_content(data: ReportData) -> PageContent:
-    """What the sections of a report are made from."""
+    """The content that the sections of a report share."""
     presentation = _presentation(data)
     systems = presentation.included(data.examples)
     return PageContent(
@@ -77,7 +77,7 @@ def page_content(data: ReportData) -> PageContent:
 
 
 def _presentation(data: ReportData) -> Presentation:
-    """The one place that asks whether the objects are atoms."""
+    """The only place that depends on whether the objects are atoms."""
     if data.molecule is None:
         return ObjectPresentation(data)
     return MoleculePresentation(data.molecule, data.time_units)

@@ -1,4 +1,4 @@
-"""Plain objects: all of them drawn in a plane or over time, by a player of flat pictures."""
+"""Plain objects, and their player: positions in a plane, or features over time."""
 
 import math
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from pgode.reports.base.example import MOST_OBJECTS, Example, included
+from pgode.reports.base.example import MAX_OBJECTS, Example, included
 from pgode.reports.base.numbers import short_list
 from pgode.reports.base.page import Section, asset
 from pgode.reports.base.presentation import Player, player_html
@@ -17,12 +17,12 @@ from pgode.reports.run.data import ReportData, lines, planes
 RESOLUTION = 1e-4
 """Step to which values are rounded, as a share of the range shown: finer than any screen."""
 IN_A_PLANE = (
-    "Any included system, frame by frame. Discs are what was observed or forecast, rings are the "
+    "Any included system, frame by frame. Discs are observations or forecasts, rings are the "
     "truth, and an ellipse spans the middle 90 % of the sampled forecasts along each axis. Click "
     "an object to single it out."
 )
 OVER_TIME = (
-    "Any included system, frame by frame. Lines are what was observed or forecast, dashes are the "
+    "Any included system, frame by frame. Lines are observations or forecasts, dashes are the "
     "truth, and a band holds the middle 90 % of the sampled forecasts. Click a line to single it "
     "out."
 )
@@ -30,14 +30,14 @@ OVER_TIME = (
 
 @dataclass(frozen=True)
 class ObjectPresentation:
-    """The `Presentation` of systems about whose objects nothing more is known."""
+    """The `Presentation` of systems of plain objects."""
 
     data: ReportData
 
     @property
     def objects_note(self) -> str:
         """States the cut of large systems."""
-        return f"Of larger systems only the first {MOST_OBJECTS} objects are shown."
+        return f"Of larger systems only the first {MAX_OBJECTS} objects are shown."
 
     def included(self, examples: Sequence[Example]) -> list[Example]:
         """The systems that fit on a page, with their first objects."""
@@ -63,7 +63,7 @@ class ObjectPresentation:
 
 
 def player_data(data: ReportData, examples: Sequence[Example]) -> dict[str, Any]:
-    """What the player's script reads."""
+    """The data of the player's script."""
     views = [
         {"label": view.label, "x": view.x, "y": view.y} for view in (*planes(data), *lines(data))
     ]
@@ -88,7 +88,7 @@ def _system(example: Example) -> dict[str, Any]:
         "name": example.title,
         "objects": example.objects,
         "condition": len(example.condition_times),
-        # Close times of a long record differ only in late digits.
+        # Nine digits separate close times of a long record.
         "times": short_list(example.times, 9),
         "bounds": [short_list(pair, 6) for pair in bounds],
         "observed": _flat(example.observed, decimals),

@@ -1,4 +1,4 @@
-"""Section "Summary": the errors of the model beside those of models that learn nothing."""
+"""Section "Summary": the errors of the model beside those of the naive models."""
 
 import math
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ NO_LOG = '<p class="lead">There is no training log.</p>'
 
 
 def training_section(content: PageContent) -> str:
-    """Charts of the training log and how long it took."""
+    """Charts of the training log, and the time it took."""
     epochs = content.data.epochs
     panels = training_figures(epochs)
     if not panels:

@@ -34,10 +34,10 @@ def split_columns(figures: Sequence[tuple[str, str]]) -> str:
     by_split: dict[str, list[str]] = {}
     for split, figure in figures:
         by_split.setdefault(split, []).append(figure)
-    shown = _columns({split: own[:FIRST] for split, own in by_split.items()})
-    if all(len(own) <= FIRST for own in by_split.values()):
+    shown = _columns({split: group[:FIRST] for split, group in by_split.items()})
+    if all(len(group) <= FIRST for group in by_split.values()):
         return shown
-    rest = _columns({split: own[FIRST:] for split, own in by_split.items()})
+    rest = _columns({split: group[FIRST:] for split, group in by_split.items()})
     return shown + folded("More systems", rest)
 
 

@@ -1,4 +1,4 @@
-"""Section "Uncertainty": whether forecast intervals contain as much of the truth as they should."""
+"""Section "Uncertainty": coverage of the forecast intervals, and CRPS."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from pgode.reports.base.verdicts import Verdict, verdict_list
 from pgode.reports.run.data import PageContent
 
 TOLERANCE = 0.1
-"""Difference between measured and nominal coverage above which the report says so."""
+"""Difference between measured and nominal coverage that is reported as a deviation."""
 _COVERAGE = "coverage_"
 
 
@@ -26,7 +26,7 @@ def uncertainty_section(content: PageContent) -> str:
     lead = (
         f'<p class="lead">How well the spread{samples} matches the actual errors. The mark on each '
         "bar is the nominal coverage of the interval. CRPS compares the whole sampled distribution "
-        "with what happened; lower is better, and for a single forecast it is the absolute error."
+        "with the truth; lower is better, and for a single forecast it is the absolute error."
         "</p>"
     )
     return f"{lead}{verdict_list(interval_verdicts(evaluation, variables))}{table}"

@@ -12,14 +12,14 @@ NAIVE = {
     "mean-value": "mean of the condition",
 }
 ALWAYS_SHOWN = ("last-value", "constant-velocity")
-"""Naive models with a row even before anything is scored; the others suit only some data."""
+"""Naive models that always have a row, even before any score; the others suit only some data."""
 FLOOR = "noise-floor"
 
 
 def naive_rows(
     dataset: str, evaluations: Sequence[Evaluation], columns: Sequence[Column]
 ) -> list[TableRow]:
-    """Models that learn nothing; every scored trial of the data set has their errors."""
+    """The naive models; every scored trial of the data set has their errors."""
     scored = {name for evaluation in evaluations for name in evaluation.naive}
 
     def row(name: str, label: str) -> TableRow:
@@ -34,7 +34,7 @@ def naive_rows(
 def floor_rows(
     dataset: str, evaluations: Sequence[Evaluation], columns: Sequence[Column]
 ) -> list[TableRow]:
-    """The noise floor as one row; none where no finished trial knows it.
+    """The noise floor as one row; none if no finished trial has it.
 
     Like the naive errors it is in every result of the data set, in the scale of its training split.
     """
@@ -48,8 +48,8 @@ def floor_rows(
 def share(evaluations: Sequence[Evaluation], column: Column) -> Share | None:
     """A model's share of the achievable improvement and its range; means over its seeds.
 
-    It is measured on the systems with replicas alone: the floor of the others is not known. None
-    where no floor is known at all.
+    It is measured on the systems with replicas only: the floor of the others is unknown. None
+    where no floor is known.
     """
     floors = [each.noise_floor for each in evaluations if each.noise_floor is not None]
     if not floors:
@@ -68,7 +68,7 @@ def share(evaluations: Sequence[Evaluation], column: Column) -> Share | None:
 
 
 def _first_known(tables: Sequence[ScoreTable], columns: Sequence[Column]) -> tuple[TableCell, ...]:
-    """The errors of the first table that knows them: they do not depend on the trained model."""
+    """Errors from the first table that has them: they do not depend on the trained model."""
 
     def error(column: Column) -> float | None:
         errors = (table.at(*column) for table in tables)

@@ -31,7 +31,7 @@ from pgode.reproduce.tables.published import ROWS, published_tables
 
 
 def collect(experiment: Experiment, selection: Selection, root: Path) -> Content:
-    """Everything that is known of an experiment."""
+    """All results of an experiment so far."""
     if experiment.kind == "cost":
         return collect_cost(experiment, selection.budget, root)
     return collect_errors(experiment, selection, root)
@@ -93,7 +93,7 @@ def _row(
     selection: Selection,
     root: Path,
 ) -> TableRow:
-    row, used = combination.row, _all(results)
+    row, finished = combination.row, _all(results)
 
     def cell(column: Column) -> TableCell:
         length = trained_horizon(combination.dataset, column[1], selection)
@@ -109,10 +109,12 @@ def _row(
         settings=row.settings,
         axis_value=combination.axis_value,
         learning_rate=learning_rate(combination, selection, root),
-        seeds=tuple(result.trial.seed for result in used),
-        seconds_per_epoch=mean(result.seconds_per_epoch for result in used) if used else None,
-        parameters=used[0].parameters if used else None,
-        data_hash=used[0].data_hash if used else None,
+        seeds=tuple(result.trial.seed for result in finished),
+        seconds_per_epoch=mean(result.seconds_per_epoch for result in finished)
+        if finished
+        else None,
+        parameters=finished[0].parameters if finished else None,
+        data_hash=finished[0].data_hash if finished else None,
     )
 
 

@@ -46,7 +46,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class TableContent:
-    """All that is known of a table or figure of errors; missing numbers are None."""
+    """A table or figure of errors; missing numbers are None."""
 
     name: str
     title: str
@@ -92,7 +92,7 @@ class CostRow:
 
 @dataclass(frozen=True)
 class CostContent:
-    """All that is known of the table of training cost."""
+    """The table of training cost; missing numbers are None."""
 
     name: str
     title: str

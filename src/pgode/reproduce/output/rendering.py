@@ -18,10 +18,10 @@ LEGEND = (
     f"ours in a column. {WORSE}: ours is above the paper's. ±: standard deviation over seeds."
 )
 FLOOR_LEGEND = (
-    " Noise floor: the error that no forecast can avoid, estimated from replicas of one state. "
+    " Noise floor: the irreducible error, estimated from replicas of one state. "
     f"{SHARE_LABEL.capitalize()}: (last value - ours) / (last value - noise floor), all three on "
-    "the systems with replicas alone, so not comparable with the rows above; in brackets its 90 % "
-    "range over draws of these systems."
+    "the systems with replicas only, so not comparable with the rows above; in brackets its 90 % "
+    "range over resampled systems."
 )
 
 
@@ -90,8 +90,8 @@ def _error_table(content: TableContent, dataset: str) -> TextTable:
         for split, horizon, variable in content.columns
     ]
     header += ["s / epoch"] if content.timed else []
-    reached = [row.cells for row in rows if row.role != "floor"]
-    lowest = [_lowest(line[n].ours for line in reached) for n in range(len(content.columns))]
+    scored = [row.cells for row in rows if row.role != "floor"]
+    lowest = [_lowest(cells[n].ours for cells in scored) for n in range(len(content.columns))]
     unit = 10**-content.digits
 
     def line(row: TableRow, label: str, cells: list[str], seconds: str) -> list[str]:
@@ -163,7 +163,7 @@ def _by_split(header: list[str]) -> list[tuple[str, list[int]]]:
 
 
 def _plain(text: str) -> str:
-    """Without Markdown's marks, and the paper's number below ours."""
+    """Text without Markdown markup, with the paper's number below ours."""
     return text.replace("**", "").replace("`", "").replace(" (", "\n(")
 
 

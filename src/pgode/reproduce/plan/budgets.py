@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 RATES = (3e-4, 1e-3, 3e-3)
-"""Learning rates that every model is tried with; the validation error decides."""
+"""Learning rates tried for every model; the validation error selects one."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Budget:
 BUDGETS = {
     budget.name: budget
     for budget in (
-        Budget("smoke", "a few systems and steps, to see that everything runs", 1, 1, 1),
+        Budget("smoke", "a few systems and steps, to check that everything runs", 1, 1, 1),
         Budget("quick", "10 epochs over the paper's 1000 systems, one seed", 10, 1),
         Budget("paper", "60 epochs over the paper's 1000 systems, three seeds", 60, 3),
     )

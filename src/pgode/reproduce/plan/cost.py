@@ -51,7 +51,7 @@ class CostMeasurement:
 
 
 def cost_file(dataset: str, budget: str, root: Path) -> Path:
-    """Where the measurement on a data set is stored."""
+    """Path of the measurement on a data set."""
     return root / "results" / f"cost-{dataset}-{budget}.json"
 
 
@@ -72,19 +72,19 @@ def measure_cost(
 ) -> CostMeasurement:
     """Time the training steps of every row on a data set, and store them.
 
-    The median of each row's steps counts. Batch and horizon are those of the trials.
+    Uses the median step of each row. Batch and horizon are those of the trials.
     """
-    about = DATASETS[dataset]
-    data = about.read(budget, root).split_of("train")
+    spec = DATASETS[dataset]
+    data = spec.read(budget, root).split_of("train")
     normaliser = Normaliser.fit(data)
     models = {row.label: _model(row, dataset, budget, normaliser) for row in experiment.rows}
-    windows = Windows(data, normaliser, about.condition, about.horizon)
-    first = np.arange(min(about.batch, len(windows)))
+    windows = Windows(data, normaliser, spec.condition, spec.horizon)
+    first = np.arange(min(spec.batch, len(windows)))
     batch = windows.batch(first, np.zeros_like(first))
     costs = measure_steps(
         models, batch, ROUNDS, lambda text: on_progress(f"timing {dataset}, {text}")
     )
-    steps = math.ceil(about.sizes[budget].train / about.batch)
+    steps = math.ceil(spec.sizes[budget].train / spec.batch)
     rows = {label: EpochCost(steps * cost.median, cost.parameters) for label, cost in costs.items()}
     measured = CostMeasurement(dataset, torch.get_num_threads(), __version__, steps, rows)
     write_json(cost_file(dataset, budget, root), asdict(measured))

@@ -31,10 +31,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Dataset(ABC):
-    """A data set by name. What it says of training, scoring and printing holds for every model.
+    """A data set by name, with options of training, scoring and printing shared by all models.
 
-    A subclass says how the data is made. A new data set is an entry of `DATASETS`, with a subclass
-    in a new file if it is made in a new way.
+    A subclass defines how the data is made. A new data set is an entry of `DATASETS`, with a
+    subclass in a new file if it is made in a new way.
     """
 
     sizes: ClassVar[Mapping[str, Sizes]]
@@ -45,7 +45,7 @@ class Dataset(ABC):
     horizons: tuple[int, ...]
     """Scored forecast lengths in frames, ascending. One model trained at the longest serves all."""
     variables: tuple[str, ...]
-    """Whose errors the tables print, unless one asks for others."""
+    """Variables whose errors the tables print, unless a table selects others."""
     curriculum: tuple[tuple[float, int], ...]
     """(share, horizon) pairs: until that share of the epochs, forecast that far."""
     batch: int
@@ -57,7 +57,7 @@ class Dataset(ABC):
     splits: tuple[str, ...] = ("test", "ood")
     """Splits that are scored."""
     settings: tuple[tuple[str, Any], ...] = ()
-    """Of every model that has them."""
+    """Settings of every model that has them."""
 
     @property
     def horizon(self) -> int:
@@ -70,22 +70,22 @@ class Dataset(ABC):
         return min(self.horizons)
 
     def settings_of(self, model: str) -> dict[str, Any]:
-        """Those of the settings that a model has."""
+        """The settings that apply to a model."""
         fields = model_class(model).config_type.model_fields
         return {name: value for name, value in self.settings if name.split(".")[1] in fields}
 
     def file(self, budget: str, root: Path) -> Path:
-        """Where the data is, once it is made or a user has put it there."""
+        """Path of the data file, whether simulated or supplied by the user."""
         return root / "data" / f"{self.name}-{self.sizes[budget].train}.nc"
 
     def replicas_file(self, budget: str, root: Path) -> Path:
-        """Where replicas are, if there are any: several futures of one state, for a noise floor."""
+        """Path of the replicas, if any: several futures of one state, for a noise floor."""
         data = self.file(budget, root)
         return data.with_stem(f"{data.stem}-replicas")
 
     @abstractmethod
     def is_ready(self, budget: str, root: Path) -> bool:
-        """Whether trials can start: the data is there, or so quickly made that they do it."""
+        """Whether trials can start: the data exists, or a trial makes it in seconds."""
 
     @abstractmethod
     def make(
@@ -97,7 +97,7 @@ class Dataset(ABC):
         engine: str = "local",
         console: Console | None = None,
     ) -> Path:
-        """Make the data if it is not there, with its progress on the console; returns its file."""
+        """Make the data if it does not exist, with progress on the console; returns its path."""
 
     @abstractmethod
     def read(self, budget: str, root: Path) -> Trajectories:

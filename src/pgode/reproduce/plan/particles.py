@@ -16,7 +16,7 @@ from pgode.runtime.locks import locked
 
 @dataclass(frozen=True)
 class SimulatedParticles(Dataset):
-    """A system that `pgode simulate` knows, with seed 0."""
+    """A system of `pgode simulate`, with seed 0."""
 
     sizes: ClassVar[Mapping[str, Sizes]] = {
         "smoke": Sizes(12, 6, 6),
@@ -45,7 +45,7 @@ class SimulatedParticles(Dataset):
         engine: str = "local",
         console: Console | None = None,
     ) -> Path:
-        """Simulate the data if it is not there, in this process."""
+        """Simulate the data in this process if it does not exist."""
         path = self.file(budget, root)
         with locked(path):
             if not path.exists():
@@ -54,5 +54,5 @@ class SimulatedParticles(Dataset):
         return path
 
     def read(self, budget: str, root: Path) -> Trajectories:
-        """The data, made if it is not there."""
+        """The data, simulated if it does not exist."""
         return files.read(self.make(budget, root))

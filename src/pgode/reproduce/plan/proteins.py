@@ -1,6 +1,6 @@
 """Simulated proteins: made before the first trial, which only reads the files.
 
-A simulation takes hours. The grid therefore runs it first, with all its processes. Finished
+A simulation takes hours, so the grid runs it first, with all its processes. Finished
 samples stay in ROOT/data/5awl.samples, from which both alignments are prepared.
 """
 
@@ -63,7 +63,7 @@ class SimulatedProtein(Dataset):
     align: Alignment = "superposed"
 
     def is_ready(self, budget: str, root: Path) -> bool:
-        """Whether the file is there."""
+        """Whether the file exists."""
         return self.file(budget, root).exists()
 
     def make(
@@ -94,7 +94,7 @@ class SimulatedProtein(Dataset):
                 )
             preparation = Preparation(align=self.align)
             replicas = protein.collect_replicas(samples, preparation)
-            if replicas is not None:  # First: once the data is there, nothing is made any more.
+            if replicas is not None:  # First: once the data exists, nothing else is made.
                 files.write(replicas, self.replicas_file(budget, root))
             files.write(protein.collect(samples, preparation), path)
         return path
@@ -105,7 +105,7 @@ class SimulatedProtein(Dataset):
         if not path.exists():
             raise InputError(
                 f"{path} does not exist. Expected the simulated {self.name}, which pgode reproduce "
-                f"makes before it trains. Start it again; on a cluster, let --folder be one that "
+                f"makes before it trains. Start it again; on a cluster, choose a --folder that "
                 f"all machines share."
             )
         return files.read(path)

@@ -19,15 +19,15 @@ LEFT_OUT: dict[str, Any] = {
     "evaluations": 0,
     "training": None,
 }
-"""Parts of an `Evaluation` that no table needs, as they are read back."""
+"""Parts of an `Evaluation` that no table needs, with the values they are read back as."""
 
 IN_RESULT = ("model", "data_hash")
-"""Parts that the result itself holds."""
+"""Parts that are fields of the result itself."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What tables need of a finished trial, and what identifies it."""
+    """The numbers of a finished trial, and how they were made."""
 
     trial: Trial
     validation: float | None
@@ -39,7 +39,7 @@ class Result:
     threads: int | None
     data_hash: str
     pgode: str
-    """The version that made it."""
+    """The version that computed it."""
     evaluation: Evaluation | None = None
     """Without curves and probabilistic scores; None for a trial that chooses a learning rate."""
 
@@ -47,8 +47,8 @@ class Result:
     def from_json(cls, content: dict[str, Any]) -> "Result":
         """Read back what `to_json` made."""
         trial, scores = Trial.from_json(content["trial"]), content["evaluation"]
-        own = {"model": trial.model, "data_hash": content["data_hash"]}
-        evaluation = None if scores is None else Evaluation.from_json(LEFT_OUT | own | scores)
+        shared = {"model": trial.model, "data_hash": content["data_hash"]}
+        evaluation = None if scores is None else Evaluation.from_json(LEFT_OUT | shared | scores)
         return cls(**{**content, "trial": trial, "evaluation": evaluation})
 
     def to_json(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Result:
 
 
 def result_file(trial: Trial, root: Path) -> Path:
-    """Where a trial's result is, once it is finished."""
+    """Path of a trial's result, which exists once the trial is finished."""
     return root / "results" / f"{trial.key}.json"
 
 

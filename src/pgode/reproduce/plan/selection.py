@@ -1,4 +1,4 @@
-"""Which part of an experiment a user wants, and which trials it consists of."""
+"""The selected part of an experiment, and the trials it consists of."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from pgode.runtime.errors import InputError
 
 @dataclass(frozen=True)
 class Selection:
-    """What a user selects of an experiment; empty means everything that the paper has."""
+    """The part of an experiment that a user selects; empty fields select all of it."""
 
     budget: str = "quick"
     datasets: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def select(experiment: Experiment, selection: Selection) -> Experiment:
 
 
 def select_if_possible(experiment: Experiment, selection: Selection) -> Experiment | None:
-    """The same, but None for an experiment with none of the selected data sets or models."""
+    """As `select`, but None for an experiment without any selected data set or model."""
     models = tuple(row.model for row in experiment.rows if row.model in selection.models)
     datasets = tuple(name for name in experiment.datasets if name in selection.datasets)
     if (selection.models and not models) or (selection.datasets and not datasets):
@@ -140,7 +140,7 @@ def full_trials(
 def full_results(
     combination: Combination, experiment: Experiment, selection: Selection, root: Path
 ) -> dict[int, list[Result]]:
-    """The results of the finished ones among the full trials, by trained horizon."""
+    """The results of the full trials that are finished, by trained horizon."""
     trials = full_trials(combination, experiment, selection, root) or {}
     return {
         length: [result for trial in group if (result := read_result(trial, root)) is not None]
@@ -163,7 +163,7 @@ def _full_trial(
 ) -> Trial:
     row, axis = combination.row, experiment.axis
     settings, condition = row.settings, 0
-    # A figure's point at the usual value is a trial of the tables.
+    # At the usual value a figure uses the trial of the tables.
     if axis is not None and combination.axis_value not in (None, axis.usual):
         if axis.setting is None:
             condition = combination.axis_value or 0

@@ -38,19 +38,19 @@ class Trial:
 
     @property
     def tuning(self) -> bool:
-        """Whether it only helps to choose a learning rate; test systems are not scored then."""
+        """Whether it only serves to choose a learning rate; test systems are then not scored."""
         return self.systems > 0
 
     @property
     def key(self) -> str:
-        """A name for its files: readable, and different for trials that differ in anything."""
+        """A readable name for its files, unique to its settings."""
         text = json.dumps(asdict(self), sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         return f"{self.dataset}-{self.model}-{digest}"
 
     @property
     def description(self) -> str:
-        """The trial in a few words, without what is usual."""
+        """The trial in short, without default values."""
         dataset = DATASETS[self.dataset]
         parts = [self.dataset, self.model]
         parts += [] if self.preset == "default" else [self.preset]

@@ -14,10 +14,10 @@ from pgode.runtime.tasks import Task
 
 @dataclass
 class GridDisplay:
-    """One bar for all trials and one for the epochs of each running trial; a line for each end.
+    """One bar for all trials, one for the epochs of each running trial; a line when one ends.
 
-    `trials` are those that are run, by the names of their tasks; `done` counts those that were
-    finished before.
+    `trials` are those to run, by the names of their tasks; `done` counts trials that were finished
+    before.
     """
 
     title: str
@@ -33,7 +33,7 @@ class GridDisplay:
         self._bars.start()
         self._total = self.done + len(self.trials)
         self._all = self._bars.add_task(
-            self.title, total=self._total, completed=self.done, left="at the start"
+            self.title, total=self._total, completed=self.done, left="starting"
         )
         self._shown: dict[str, TaskID] = {}
         self._began, self._before = time.monotonic(), self.done
@@ -56,7 +56,7 @@ class GridDisplay:
             self._bars.update(self._shown[name], completed=_epochs(run_folder(trial, self.root)))
 
     def finished(self, task: Task) -> None:
-        """Count it, and estimate the time left from the pace so far."""
+        """Count the trial, and estimate the time left from the pace so far."""
         self.done += 1
         pace = (time.monotonic() - self._began) / (self.done - self._before)
         minutes = pace * (self._total - self.done) / 60
@@ -64,7 +64,7 @@ class GridDisplay:
         self._print(f"done: {self.trials[task.name].description}")
 
     def failed(self, task: Task, reason: str) -> None:
-        """Say why."""
+        """Record and print the reason."""
         description = self.trials[task.name].description
         self.failures[description] = reason
         self._print(f"failed: {description}: {reason}", "red")

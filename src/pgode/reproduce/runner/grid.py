@@ -30,7 +30,7 @@ def run_grid(
     engine: str,
     console: Console,
 ) -> dict[str, str]:
-    """Run every missing trial; returns the reasons of those that failed, by trial.
+    """Run every missing trial; returns the reasons of failures, by trial.
 
     Data that takes long to make is made first; trials whose data cannot be made are left out. The
     short runs that choose learning rates come before the full ones. A finished trial is never run
@@ -100,8 +100,8 @@ def _task(trial: Trial, root: Path, threads: int) -> Task:
 def _result_on_ray(content: dict[str, Any], root: str, threads: int) -> Iterator[dict[str, Any]]:
     """The work of a Ray worker.
 
-    One without our files makes the data itself (seeds and hashes are the same everywhere); only
-    the numbers travel back.
+    Without access to our files it makes the data itself (seeds and hashes are the same everywhere);
+    only the numbers are sent back.
     """
     import torch
 

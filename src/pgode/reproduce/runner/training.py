@@ -60,13 +60,13 @@ def _train(
 def _evaluate(
     trial: Trial, run: Run, data: Trajectories, dataset: Dataset, root: Path
 ) -> Evaluation | None:
-    """The scores of a finished run; None where it only helps to choose a learning rate."""
+    """The scores of a finished run; None if it only serves to choose a learning rate."""
     if trial.tuning:
         return None
     horizons = [h for h in dataset.horizons if h <= trial.horizon] or [trial.horizon]
-    # The futures of replicas part where the usual condition ends.
-    usual = trial.condition == dataset.condition
-    replicas = dataset.read_replicas(trial.budget, root) if usual else None
+    # Replicas branch off where the default condition ends.
+    default = trial.condition == dataset.condition
+    replicas = dataset.read_replicas(trial.budget, root) if default else None
     return run.evaluate(data, horizons=horizons, samples=0, replicas=replicas)
 
 

@@ -1,7 +1,7 @@
 """`python -m pgode.reproduce.runner.worker ROOT TRIAL THREADS`: one trial in its own process.
 
-TRIAL is JSON. SIGTERM and SIGINT save the training first; so does the end of the grid that started
-it, for whatever reason.
+TRIAL is JSON. SIGTERM and SIGINT, and the end of the grid that started it, stop the training after
+saving it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Every table and figure of the paper that particles and proteins can fill, as data."""
+"""The tables and figures of the paper on particles and proteins, as data."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -27,12 +27,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Axis:
-    """What a figure varies: a setting, or the condition length where `setting` is None."""
+    """What a figure varies: a setting, or the condition length if `setting` is None."""
 
     label: str
     values: tuple[int, ...]
     usual: int
-    """The value that the tables have; its trials are theirs."""
+    """The value used in the tables, whose trials are shared."""
     setting: str | None = None
     timed: bool = False
     """Whether the figure also shows seconds per epoch."""
@@ -42,8 +42,8 @@ class Axis:
 class Experiment:
     """A table or figure by name.
 
-    Horizons, splits and variables that are not given are those of its data sets; `published`, the
-    paper's table with the numbers to compare with, is the one of the same name, if any.
+    Horizons, splits and variables default to those of its data sets; `published`, the paper's table
+    to compare with, to the one of the same name, if any.
     """
 
     name: str
@@ -70,7 +70,7 @@ def _model(printed: str) -> Row:
 
 
 def _variant(printed: str, setting: str, value: Any) -> Row:
-    """A variant of the model as the paper has it, since it is compared with published numbers."""
+    """A variant of the `paper` preset, since it is compared with published numbers."""
     return Row(printed, "pgode", "paper", ((f"model.{setting}", value),), printed, variant=True)
 
 

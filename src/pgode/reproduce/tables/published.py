@@ -2,8 +2,8 @@
 
 One file per table in `data/`, laid out so that it can be checked against the page line by line:
 what all cells share, the columns, the labels of a row, then the rows. Here each number becomes a
-`Cell` that carries its full description. Table 4 of the paper holds no
-results but the ranges of the systems' parameters; those are in `pgode.data.simulate.parameters`.
+`Cell` with its full description. Table 4 of the paper has no results, only the ranges of the
+systems' parameters; those are in `pgode.data.simulate`.
 """
 
 import json
