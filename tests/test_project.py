@@ -61,7 +61,21 @@ def test_citation_names_this_version() -> None:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_source_file_can_be_read_in_one_sitting(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
+
+
+FOLDERS = sorted({path.parent for path in SOURCES})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
+    """The commands are a flat list of one file each."""
+    assert len(list(folder.glob("*.py"))) <= 13 or folder.name == "cli"
+
+
+def test_nothing_lies_loose_beside_the_rooms() -> None:
+    loose = [path.name for path in (ROOT / "src/pgode").iterdir() if path.is_file()]
+    assert sorted(loose) == ["__init__.py", "py.typed"]
 
 
 def test_no_module_is_a_drawer_for_what_has_no_place() -> None:

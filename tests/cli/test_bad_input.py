@@ -79,7 +79,7 @@ CASES = [
     case(
         "key to set",
         "train springs.nc -o new --set model.prototype=3",
-        'unknown setting "model.prototype". Did you mean "dynamics.prototypes"?',
+        'unknown setting "model.prototype". Did you mean "model.dynamics.prototypes"?',
         real=True,
     ),
     case("inner key", "train springs.nc -o new --set model.solver.stp=1", 'Did you mean "step"?'),
@@ -107,7 +107,12 @@ CASES = [
     case("broken config", "info unreadable", "cannot read unreadable/config.json", RUN_FILE),
     case("foreign config", "info foreign", "foreign/config.json", 'unknown setting "layers"'),
     case("normaliser", "evaluate unscaled", "unscaled/normaliser.json", RUN_FILE),
-    case("calibration", "evaluate blind", "blind/calibration.json: it lacks 'frames'", RUN_FILE),
+    case(
+        "calibration",
+        "evaluate blind",
+        "blind/calibration.json: its quantiles are of other levels",
+        RUN_FILE,
+    ),
     case("there already", "train springs.nc -o run", "run holds a run already", "--resume run"),
     case("data gone", "evaluate moved", "old.nc, which no longer exists", "--data FILE"),
     # Going on with a run.

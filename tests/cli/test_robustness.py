@@ -53,7 +53,7 @@ def test_runs_are_measured_printed_drawn_and_written(
     result = Robustness.from_json(json.loads(numbers.read_text(), parse_constant=pytest.fail))
     assert [run.name for run in result.runs] == ["k1", "k2", "still"]
     assert (result.systems, result.split, result.horizons) == (4, "test", (4,))
-    perturbations = Perturbations((0.01, 0.1), horizon=4, draws=1, seed=3)
+    perturbations = Perturbations(4, (0.01, 0.1), draws=1, seed=3)
     assert result == measure_robustness(folders, data_file(), perturbations=perturbations)
     np.testing.assert_allclose(result.runs[2].forecast[0].norm, 0.01)
     assert [pair.several for pair in result.comparisons] == ["k2"]

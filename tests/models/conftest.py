@@ -22,7 +22,7 @@ LEARNED = (
     *("nri", "agentformer", "i-gpode", "egnn", "eqmotion"),
 )
 SMALL: dict[str, dict[str, Any]] = {
-    "pgode": {"width": 8, "dynamics": {"prototypes": 3}},
+    "pgode": {"width": 8, "dynamics": {"kind": "messages", "prototypes": 3}},
     **{name: {"width": 8} for name in LEARNED},
 }
 

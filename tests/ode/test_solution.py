@@ -6,6 +6,7 @@ from torch.testing import assert_close
 from pgode.ode import METHODS, SolverConfig, solve
 from pgode.ode.methods import Adaptive, FixedStep, names
 from pgode.runtime.errors import InputError
+from pgode.runtime.settings import validated
 
 
 def gradients(derivative, initial, start, times, config):
@@ -62,7 +63,8 @@ def test_recomputing_changes_neither_adaptive_states_nor_gradients(
 def test_recomputing_keeps_less_for_the_backward_pass(pendulum, initial, start, uneven, method):
     def kept(recompute):
         sizes = []
-        config = SolverConfig(method=method, step=0.01, recompute=recompute)
+        step = {"step": 0.01} if method == "rk4" else {}
+        config = SolverConfig(method=method, recompute=recompute, **step)
         z = initial.clone().requires_grad_()
         with torch.autograd.graph.saved_tensors_hooks(
             lambda tensor: sizes.append(tensor.numel()) or tensor, lambda tensor: tensor
@@ -93,12 +95,19 @@ def test_without_gradients_recompute_is_plain_solving(pendulum, initial, start, 
 @pytest.mark.parametrize(
     "method, meant", [("rk5", "rk4"), ("Dopri5", "dopri5"), ("mid-point", "midpoint")]
 )
-def test_an_unknown_method_is_answered_with_the_nearest_one_and_the_list(
-    pendulum, initial, start, uneven, method, meant
-):
+def test_an_unknown_method_is_answered_with_the_nearest_one_and_the_list(method, meant):
     with pytest.raises(InputError, match=f'"{method}".*Did you mean "{meant}"') as caught:
-        solve(pendulum, initial, start, uneven, SolverConfig(method=method))
+        validated(SolverConfig, {"method": method}, "model.solver")
     assert all(known in str(caught.value) for known in METHODS)
+    assert "--set model.solver.method=" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"rtol": 1e-3}, {"atol": 1e-3}, {"method": "dopri5", "step": 0.01}]
+)
+def test_a_setting_of_the_other_kind_of_method_is_refused(settings):
+    with pytest.raises(InputError, match="has no effect with method="):
+        validated(SolverConfig, settings, "model.solver")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Runs of format 1, of which format1/ holds a real one, in the format of today."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +108,22 @@ def test_a_run_of_the_first_release_cannot_be_converted() -> None:
     model = {key: value for key, value in old["model"].items() if key != "coupling"}
     with pytest.raises(InputError, match=r"written by release 0\.1\.0.* Train the model again"):
         upgrade_config({**old, "model": model})
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("metrics.jsonl", '{"epoch": 1'),
+        ("normaliser.json", "{}"),
+        ("config.json", '{"name": "pgode", "model": null}'),
+        ("config.json", "[]"),
+    ],
+)
+def test_a_damaged_run_is_refused_by_the_name_of_the_file(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    damaged = shutil.copytree(OLD, tmp_path / "old")
+    (damaged / name).write_text(content)
+    with pytest.raises(InputError, match="Expected"):
+        convert_run(damaged, tmp_path / "new")
+    assert not (tmp_path / "new").exists()

@@ -11,7 +11,7 @@ from pgode.evaluation.robustness.perturbation import Perturbations
 from pgode.runs.robustness import measure_robustness
 from pgode.runtime.errors import InputError
 
-QUICK = Perturbations((0.01,), horizon=2, draws=1)
+QUICK = Perturbations(2, (0.01,), draws=1)
 
 
 def test_a_run_is_measured_on_the_given_data_or_on_its_own() -> None:

@@ -129,3 +129,46 @@ def test_single_changes_that_contradict_each_other_are_refused(order: int) -> No
 def test_a_setting_that_is_gone_is_refused_with_the_reason() -> None:
     with pytest.raises(InputError, match=r'"model.recovery" was removed: .* Leave it out\.'):
         run_config(changes={"model.recovery": False})
+
+
+def test_a_change_that_names_the_kind_of_a_group_keeps_what_a_file_says_of_it(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text("model: {dynamics: {prototypes: 3}, state: {coupling: false}}\n")
+    changes = {"model.dynamics.kind": "messages", "model.state": "kinematic"}
+    model = run_config(file=file, changes=changes).model
+    assert (model["dynamics"]["prototypes"], model["state"]["coupling"]) == (3, False)
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ("training.learning_rate", float("inf")),
+        ("model.objective.sigma", float("inf")),
+        ("model.objective.initial_log_variance", float("nan")),
+        ("training.curriculum", [[1.0, 0]]),
+        ("training.curriculum", [[2, 12]]),
+    ],
+)
+def test_numbers_that_cannot_be_meant_are_refused(key: str, value: object) -> None:
+    with pytest.raises(InputError, match=f'the setting "{key}'):
+        run_config(changes={key: value})
+
+
+@pytest.mark.parametrize("key, option", [("preset", "--preset"), ("name", "--model")])
+def test_what_an_option_chooses_is_no_setting(key: str, option: str) -> None:
+    with pytest.raises(InputError, match=f"Use {option} instead"):
+        run_config(changes={key: "paper"})
+
+
+def test_weight_decay_is_refused_where_the_optimiser_has_none() -> None:
+    with pytest.raises(InputError, match="no effect with optimiser=adam"):
+        run_config(changes={"training.optimiser": "adam", "training.weight_decay": 0.1})
+
+
+def test_the_preset_is_that_of_the_model_a_file_names(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text("name: lstm\n")
+    with pytest.raises(InputError, match='the model "lstm" has no preset "paper"'):
+        run_config("pgode", "paper", file)

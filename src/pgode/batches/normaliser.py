@@ -91,7 +91,7 @@ class Normaliser:
         if any(key in content for key in OLD_KEYS):
             raise InputError(
                 "the normaliser was written by an earlier version of pgode. Expected the entries "
-                '"frame_duration" and "reference". Convert the run folder to the present format.'
+                '"frame_duration" and "reference". Convert the run: pgode convert OLD -o NEW.'
             )
         values: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in content.items()

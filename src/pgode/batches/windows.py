@@ -53,11 +53,6 @@ class Batch:
         """Number of objects of all systems together."""
         return self.states.shape[0]
 
-    @property
-    def groups(self) -> int:
-        """Number of groups (such as residues) in the batch."""
-        return int(self.group.max()) + 1 if self.objects else 0
-
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> "Batch":

@@ -20,7 +20,7 @@ def robustness(
     data: Path | None = None,
     split: str = "test",
     magnitudes: Annotated[str, Parameter(allow_leading_hyphen=True)] = "0.001,0.01,0.1",
-    horizon: int = 36,
+    horizon: int | None = None,
     draws: int = 4,
     seed: int = 0,
     perturb: Literal["state", "observed"] = "state",
@@ -43,7 +43,7 @@ def robustness(
     magnitudes
         Norms of the perturbation of each object, in scaled units, such as 0.001,0.01,0.1.
     horizon
-        Frames to forecast.
+        Frames to forecast; as many as the first run was trained for if not given.
     draws
         Random directions for each magnitude.
     seed
@@ -63,10 +63,13 @@ def robustness(
     from pgode.reports.robustness.page import write_robustness
     from pgode.reports.robustness.terminal import bound_table, comparison_table, growth_table
     from pgode.reports.robustness.verdicts import verdicts
+    from pgode.runs.robustness import trained_horizon
     from pgode.runtime.files import writable_file, write_json
 
     sizes = tuple(numbers(magnitudes, "--magnitudes"))
-    perturbations = Perturbations(sizes, horizon, draws, seed, perturb == "observed")
+    if horizon is None:
+        horizon = trained_horizon(runs)
+    perturbations = Perturbations(horizon, sizes, draws, seed, perturb == "observed")
     for path in (output, *((json,) if json is not None else ())):
         writable_file(path)
     if json is not None and json.resolve() == output.resolve():

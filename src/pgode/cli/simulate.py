@@ -17,7 +17,7 @@ def simulate(
     val: int = 200,
     test: int = 200,
     ood: int = 200,
-    integrator: str = "published",
+    integrator: str | None = None,
 ) -> None:
     """Simulate a physical system and write its trajectories.
 

@@ -12,6 +12,12 @@ from jaxtyping import Shaped
 from pgode.data.edges import Edges
 from pgode.runtime.errors import InputError
 
+SPLITS = ("train", "val", "test", "ood")
+"""Training, validation, test in distribution and test out of distribution.
+
+The order is part of the random streams of simulated data, so it never changes.
+"""
+
 STATE_DIMS = ("system", "object", "time", "feature")
 EDGE_FIELDS = ("graph_system", "graph_start", "edge_graph", "edge_receiver", "edge_sender")
 REQUIRED = ("states", "times", "feature", *EDGE_FIELDS, "edge_attributes", "edge_attribute")

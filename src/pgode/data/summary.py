@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Shaped
 
-from pgode.data.splits import SPLITS
+from pgode.data.schema import SPLITS
 
 
 def summary(ds: xr.Dataset) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from pgode.data import validation
 from pgode.data.edge_validation import validated_edges
 from pgode.data.edges import Edges
 from pgode.data.features import check_roles, guess_roles, guess_variables
-from pgode.data.schema import REQUIRED, STATE_DIMS, edges_of, strings, values, with_edges
-from pgode.data.splits import SPLITS
+from pgode.data.schema import REQUIRED, SPLITS, STATE_DIMS, edges_of, strings, values, with_edges
 from pgode.data.summary import summary
 from pgode.data.view import DatasetView
 from pgode.runtime.errors import InputError

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from pgode.data.splits import SPLITS
+from pgode.data.schema import SPLITS
 from pgode.runtime.errors import InputError
 
 

@@ -73,7 +73,7 @@ class DatasetView:
 
     @property
     def split(self) -> Shaped[np.ndarray, " system"]:
-        """The split of each system, one of `pgode.data.splits.SPLITS`."""
+        """The split of each system, one of `pgode.data.schema.SPLITS`."""
         return self._array("split")
 
     @property

@@ -16,7 +16,7 @@ from pgode.evaluation.predictions import Predictions, predict
 from pgode.evaluation.scores.errors import SystemErrors, error_by_frame, skill
 from pgode.evaluation.scores.metrics import METRICS, Rows
 from pgode.evaluation.scores.physics import energy_drift
-from pgode.evaluation.uncertainty.calibration import DRAWS, Calibration
+from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models import Forecaster, build_model, model_config
 
 NAIVE = ("last-value", "constant-velocity")
@@ -53,7 +53,7 @@ def evaluate(
     seconds, evaluations = 0.0, 0
     for split in splits:
         windows = Windows(data.split_of(split), normaliser, condition, max(horizons))
-        predictions = predict(model, windows, DRAWS if samples else 0, seed)
+        predictions = predict(model, windows, draws_for(samples, calibration), seed)
         sampled = _sampled(predictions, calibration, samples, seed) if samples else None
         ours[split] = _scored(predictions, sampled, normaliser, horizons)
         for each, baseline in baselines.items():

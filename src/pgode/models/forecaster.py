@@ -5,27 +5,16 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from jaxtyping import Float
-from pydantic import model_validator
 from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.flow import Flow
-from pgode.ode import SolverConfig
-from pgode.ode.settings import check_method
 from pgode.runtime.settings import Settings
 
 
 class ModelConfig(Settings):
     """Settings of one model."""
-
-    @model_validator(mode="after")
-    def _solver_is_known(self) -> "ModelConfig":
-        """Refuse an unknown solver when settings are read, before anything is trained."""
-        solver = getattr(self, "solver", None)
-        if isinstance(solver, SolverConfig):
-            check_method(solver.method)
-        return self
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from torch import Tensor, nn
 
 from pgode.batches.graph import Graph
 from pgode.batches.windows import Batch
-from pgode.nn.checkpointing import checkpointed
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.geometry import Motion, edge_displacement, pair_share, system_sum
 from pgode.nn.initialisation import scaled
+from pgode.ode.checkpointing import checkpointed
 
 ACCELERATION_SCALE = 10.0
 """Changes of velocity per frame are small compared with velocities; this makes them comparable."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
+from pgode.ode.checkpointing import checkpointed
 from pgode.ode.failures import name_systems
 from pgode.runtime.errors import InputError
 
@@ -92,12 +92,7 @@ def cross(
 
     A derivative draws no random numbers, so no random state is stored for recomputing it.
     """
-    if not (recompute and torch.is_grad_enabled()):
-        return interval(z)
-    after: Tensor = checkpoint(
-        interval, z, use_reentrant=False, preserve_rng_state=False, determinism_check="none"
-    )
-    return after
+    return checkpointed(interval, z) if recompute else interval(z)
 
 
 def _refuse(

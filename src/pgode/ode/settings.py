@@ -1,8 +1,8 @@
 """Settings of a solve: method, step or tolerances, budget."""
 
-from pydantic import Field
+from pydantic import Field, field_validator, model_validator
 
-from pgode.ode.methods import find_method
+from pgode.ode.methods import FixedStep, find_method
 from pgode.runtime.settings import Settings
 
 
@@ -10,21 +10,14 @@ class SolverConfig(Settings):
     """How to integrate dz/dt."""
 
     method: str = Field("rk4", description="one of `METHODS`")
-    frame_time: float = Field(
-        0.1, gt=0, allow_inf_nan=False, description="model time that one frame takes"
-    )
+    frame_time: float = Field(0.1, gt=0, description="model time that one frame takes")
     step: float = Field(
         0.1,
         gt=0,
-        allow_inf_nan=False,
         description="largest fixed step in model time; longer intervals are cut into equal steps",
     )
-    rtol: float = Field(
-        1e-5, gt=0, allow_inf_nan=False, description="relative tolerance of adaptive methods"
-    )
-    atol: float = Field(
-        1e-6, gt=0, allow_inf_nan=False, description="absolute tolerance of adaptive methods"
-    )
+    rtol: float = Field(1e-5, gt=0, description="relative tolerance of adaptive methods")
+    atol: float = Field(1e-6, gt=0, description="absolute tolerance of adaptive methods")
     max_evaluations: int = Field(
         10_000, gt=0, description="evaluations of the derivative before a solve is stopped"
     )
@@ -32,7 +25,17 @@ class SolverConfig(Settings):
         False, description="keep output states only and recompute each interval: saves memory"
     )
 
+    @field_validator("method")
+    @classmethod
+    def _method_exists(cls, method: str) -> str:
+        find_method(method)
+        return method
 
-def check_method(method: str) -> None:
-    """Refuse a method that does not exist."""
-    find_method(method)
+    @model_validator(mode="after")
+    def _settings_have_effect(self) -> "SolverConfig":
+        """Steps belong to fixed-step methods, tolerances to adaptive ones."""
+        fixed = isinstance(find_method(self.method), FixedStep)
+        for name in ("rtol", "atol") if fixed else ("step",):
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"{name} has no effect with method={self.method}; leave it out")
+        return self

@@ -63,15 +63,16 @@ def convert_run(old: Path, new: Path) -> None:
     name = str(config["name"])
     with replacing(new) as folder:
         for path in sorted(old.rglob("*")):
-            if path.is_file() and not path.name.startswith("."):
-                _convert_file(path, folder / path.relative_to(old), name)
+            place = path.relative_to(old)
+            if path.is_file() and not any(part.startswith(".") for part in place.parts):
+                _convert_checked(path, folder / place, name)
 
 
 def _read_config(old: Path) -> dict[str, Any]:
     try:
         config = _json(old / "config.json")
         stored = config.get("format", 1)
-        known = {"name", "model"} <= config.keys()
+        known = isinstance(config.get("model"), dict) and "name" in config
     except (OSError, ValueError, AttributeError) as error:
         raise InputError(
             f"cannot convert {old}: {error}. Expected a folder that pgode train wrote. Check the "
@@ -139,6 +140,19 @@ def _grouped(settings: Mapping[str, tuple[str, Any]]) -> dict[str, Any]:
     for name, value in settings.values():
         groups = merged(groups, nested(name, value))
     return groups
+
+
+def _convert_checked(old: Path, new: Path, model: str) -> None:
+    try:
+        _convert_file(old, new, model)
+    except InputError:
+        raise
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise InputError(
+            f"cannot convert {old}: {detail}. Expected the file that pgode train wrote there. "
+            f"Restore it, or train again."
+        ) from None
 
 
 def _convert_file(old: Path, new: Path, model: str) -> None:

@@ -152,7 +152,7 @@ def _read(path: Path, name: str, parse: Callable[[dict[str, Any]], Content]) -> 
         return parse(json.loads((path / name).read_text(encoding="utf-8")))
     except OutdatedRunError:
         raise
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise InputError(
             f"cannot read {path / name}: {detail}. Expected the file that pgode train wrote there. "

@@ -12,7 +12,7 @@ from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import BATCH
 from pgode.evaluation.scores.probabilistic import interval
-from pgode.evaluation.uncertainty.calibration import DRAWS, Calibration
+from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models.forecaster import Forecaster
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
@@ -85,7 +85,7 @@ def forecast_future(
     first = 0
     for batch in windows.last(BATCH):
         times = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
-        result = model.forecast(batch, times, DRAWS if samples else 0)
+        result = model.forecast(batch, times, draws_for(samples, calibration))
         rows = slice(first, first + batch.systems)
         scaled = result.mean.double().numpy()
         draws = result.samples.double().numpy()
@@ -95,8 +95,6 @@ def forecast_future(
             draws = calibration.samples(
                 scaled, draws, object_times, samples, seed + first, reference
             )
-        elif samples:
-            draws = draws[np.arange(samples) % len(draws)]
         mean[rows][present[rows]] = normaliser.raw(scaled)
         for k in range(samples):
             drawn[k, rows][present[rows]] = normaliser.raw(draws[k])

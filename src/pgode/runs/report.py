@@ -8,11 +8,11 @@ import torch
 
 from pgode import __version__
 from pgode.batches.windows import Windows
-from pgode.data.splits import SPLITS
+from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import predict
 from pgode.evaluation.scores.probabilistic import interval
-from pgode.evaluation.uncertainty.calibration import DRAWS
+from pgode.evaluation.uncertainty.calibration import draws_for
 from pgode.models import build_model, model_config
 from pgode.reports import Example, ReportData, write_report
 from pgode.reports.molecule.atoms import atoms_of
@@ -66,7 +66,7 @@ def _examples(
     chosen = data.select(np.arange(min(count, data.systems)))
     condition = run.config.window.condition
     windows = Windows(chosen, run.normaliser, condition, horizon)
-    forecast = predict(run.model, windows, DRAWS if samples else 0, seed)
+    forecast = predict(run.model, windows, draws_for(samples, run.calibration), seed)
     drawn = forecast.draws.astype(np.float64)
     if run.calibration is not None and samples:
         drawn = run.calibration.samples(

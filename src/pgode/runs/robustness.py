@@ -11,7 +11,7 @@ from pgode.evaluation.robustness.comparison import compare_runs
 from pgode.evaluation.robustness.measure import measure_model
 from pgode.evaluation.robustness.perturbation import Perturbations
 from pgode.evaluation.robustness.result import Robustness
-from pgode.runs.folder import source_of
+from pgode.runs.folder import find_run, read_config, source_of
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 
@@ -30,16 +30,12 @@ def measure_robustness(
     """Perturb the forecasts of every run on one split, and compare several prototypes with one.
 
     `runs` are folders or names of shipped models. The default of `data` is the file that the first
-    run was trained on. All runs are opened and their data checked before the first is measured.
+    run was trained on, that of `perturbations` the horizon it was trained for. All runs are opened
+    and their data checked before the first is measured.
     """
-    paths = [str(run) for run in runs]
-    if not paths:
-        raise InputError(
-            "no run was given. Expected at least one run folder: pgode robustness RUN [RUN ...]. "
-            "Name one, or train one with pgode train first."
-        )
-    perturbations = perturbations or Perturbations()
+    paths = _paths(runs)
     opened = [Run.open(path) for path in paths]
+    perturbations = perturbations or Perturbations(opened[0].config.window.horizon)
     names = _names(paths, [run.folder.resolve() for run in opened])
     trajectories, source = _read(source_of(paths[0]) if data is None else data)
     systems = [
@@ -67,6 +63,20 @@ def measure_robustness(
         runs=tuple(measured),
         comparisons=compare_runs(measured),
     )
+
+
+def trained_horizon(runs: Sequence[Path | str]) -> int:
+    """The horizon that the first run was trained for."""
+    return read_config(find_run(_paths(runs)[0])).window.horizon
+
+
+def _paths(runs: Sequence[Path | str]) -> list[str]:
+    if not runs:
+        raise InputError(
+            "no run was given. Expected at least one run folder: pgode robustness RUN [RUN ...]. "
+            "Name one, or train one with pgode train first."
+        )
+    return [str(run) for run in runs]
 
 
 def _read(data: Trajectories | Path | str) -> tuple[Trajectories, str]:

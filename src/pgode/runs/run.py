@@ -95,7 +95,7 @@ class Run:
         self,
         data: Trajectories,
         *,
-        splits: Sequence[str] | None = None,
+        splits: Sequence[str] | str | None = None,
         horizons: Sequence[int] | None = None,
         samples: int = 20,
         seed: int = 0,
@@ -115,13 +115,14 @@ class Run:
         present = set(data.split.tolist())
         held_out = [split for split in HELD_OUT if split in present]
         condition = self.config.window.condition
-        scored = list(horizons or default_horizons(self.config.window.horizon))
+        scored = sorted(set(horizons or default_horizons(self.config.window.horizon)))
+        named = [splits] if isinstance(splits, str) else list(splits or ())
         if replicas is not None:
             check_replicas(replicas, data, condition, max(scored))
         result = evaluate(
             self.model,
             data,
-            splits=list(splits or held_out or sorted(present)),
+            splits=named or held_out or sorted(present),
             condition=condition,
             horizons=scored,
             samples=samples,

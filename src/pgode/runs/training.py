@@ -77,6 +77,7 @@ def resume(
 ) -> Run:
     """Continue a run that was stopped, to the same numbers as without the interruption."""
     path = find_run(folder)
+    read_config(path)  # A run of another format is refused for that, whatever its data.
     expected = read_data(path).hash
     if data.hash != expected:
         raise InputError(

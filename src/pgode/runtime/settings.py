@@ -19,7 +19,9 @@ class Settings(BaseModel):
     `removed` maps removed keys to the reason.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False
+    )
     renamed: ClassVar[Mapping[str, str]] = {}
     removed: ClassVar[Mapping[str, str]] = {}
 
@@ -55,8 +57,8 @@ def merged(
 ) -> dict[str, Any]:
     """`above` over `below`, group by group.
 
-    A group of another kind replaces the whole group below it: settings of the other kind would be
-    invalid. With `keep_kinds` they stay, so that validation reports the contradiction.
+    A group that names another kind than the group below replaces it: settings of the other kind
+    would be invalid. With `keep_kinds` they stay, so that validation reports the contradiction.
     """
     result = dict(below)
     for key, value in above.items():
@@ -66,8 +68,8 @@ def merged(
         if isinstance(old, dict) and isinstance(value, str):
             value = {"kind": value}
         if isinstance(old, dict) and isinstance(value, dict):
-            same = value.get("kind", old.get("kind")) == old.get("kind")
-            group = old if same or keep_kinds else {}
+            kinds = {group["kind"] for group in (old, value) if "kind" in group}
+            group = old if len(kinds) < 2 or keep_kinds else {}
             result[key] = merged(group, value, keep_kinds=keep_kinds)
         else:
             result[key] = value
@@ -90,16 +92,15 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
     key = ".".join([where, *path] if where else path)
     if kind == "renamed":
         old = ".".join(part for part in (key or where, context["key"]) if part)
-        new = f"{where}.{context['new']}" if where else context["new"]
-        return f'the setting "{old}" is now "{new}". Change it in the config file or in --set.'
+        name, _, note = f"{where}.{context['new']}".lstrip(".").partition(" ")
+        new = f'"{name}" {note}'.rstrip()
+        return f'the setting "{old}" is now {new}. Change it in the config file or in --set.'
     if kind == "removed":
         old = ".".join(part for part in (key or where, context["key"]) if part)
         return f'the setting "{old}" was removed: {context["why"]}. Leave it out.'
     if kind == "extra_forbidden":
-        hint = did_you_mean(path[-1], keys) or _suggest_nested(group, path[-1])
-        hint = hint or f"Known keys: {', '.join(keys)}."
         chosen = f' of the kind "{first["loc"][-2]}"' if len(first["loc"]) > len(path) else ""
-        return f'unknown setting "{key}"{chosen}. {hint}'
+        return f'unknown setting "{key}"{chosen}. {_suggestion(group, path, keys, where)}'
     if kind == "union_tag_invalid":
         kinds = [tag.strip(" '") for tag in str(context["expected_tags"]).split(",")]
         close = closest(str(context["tag"]), kinds)
@@ -109,23 +110,28 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
             f"one of {', '.join(kinds)}.{hint} Correct it in the config file or with --set "
             f"{key}=..."
         )
-    if kind == "value_error":
+    if kind == "value_error" and keys:
         reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
         return (
             f"the settings of {key or where or 'the run'} contradict each other: {reason}. Correct "
             f"them in the config file or with --set."
         )
+    reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     return (
-        f'the setting "{key}" is {first["input"]!r}, which is invalid: {first["msg"]}. '
+        f'the setting "{key}" is {first["input"]!r}, which is invalid: {reason}. '
         f"Correct it in the config file or with --set {key}=..."
     )
 
 
-def _suggest_nested(group: type[BaseModel], name: str) -> str:
-    """A sentence that suggests a setting of an inner group, by its full name."""
-    leaves = {path.rpartition(".")[2]: path for path in _paths(group)}
-    close = closest(name, leaves)
-    return f'Did you mean "{leaves[close]}"?' if close else ""
+def _suggestion(group: type[BaseModel], path: list[str], keys: list[str], where: str) -> str:
+    """The setting that may be meant: one of the same group, or one of another by its full name."""
+    name, full = path[-1], ".".join(path)
+    others = {each.rpartition(".")[2]: each for each in _paths(group) if each != full}
+    if name not in others and (hint := did_you_mean(name, keys)):
+        return hint
+    if (close := closest(name, others)) is not None:
+        return f'Did you mean "{".".join(part for part in (where, others[close]) if part)}"?'
+    return f"Known keys: {', '.join(keys)}." if keys else "It has no settings."
 
 
 def _paths(group: type[BaseModel], prefix: str = "") -> Iterator[str]:

@@ -1,10 +1,10 @@
 """Settings of a run (model, windows, training), merged from defaults, preset, file and changes."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_config
@@ -12,6 +12,9 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.settings import Settings, merged, validated
 from pgode.training.checkpoint import check_format
 from pgode.training.presets import find_preset, preset_for
+
+Share = Annotated[float, Field(gt=0, le=1)]
+Frames = Annotated[int, Field(ge=1)]
 
 
 class WindowConfig(Settings):
@@ -29,7 +32,7 @@ class TrainingConfig(Settings):
 
     epochs: int = Field(default=60, ge=1, description="passes over the training systems")
     batch: int = Field(default=16, ge=1, description="systems per step")
-    curriculum: tuple[tuple[float, int], ...] = Field(
+    curriculum: tuple[tuple[Share, Frames], ...] = Field(
         default=((0.4, 12), (0.6, 24)),
         description="(share, horizon) pairs: until that share of the epochs, forecast that far",
     )
@@ -57,6 +60,13 @@ class TrainingConfig(Settings):
         default=None, ge=1, description="CPU threads; torch's own choice if not given"
     )
 
+    @model_validator(mode="after")
+    def _weight_decay_has_effect(self) -> "TrainingConfig":
+        default = type(self).model_fields["weight_decay"].default
+        if self.optimiser == "adam" and self.weight_decay not in (0, default):
+            raise ValueError("weight_decay has no effect with optimiser=adam; use adamw")
+        return self
+
 
 class RunConfig(Settings):
     """Everything that determines a run, together with the data."""
@@ -68,21 +78,32 @@ class RunConfig(Settings):
     training: TrainingConfig = TrainingConfig()
 
 
+OPTIONS = {"name": "--model", "preset": "--preset"}
+"""Parts of a run's configuration that an option chooses."""
+
+
 def run_config(
     name: str = "pgode",
     preset: str = "default",
     file: Path | None = None,
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
-    """Merge a preset, a YAML file and single changes ("model.width": 64); later ones win."""
-    content: dict[str, Any] = dict(find_preset(name, preset))
-    if file is not None:
-        content = merged(content, _read(file))
+    """Merge a preset, a YAML file and single changes ("model.width": 64); later ones win.
+
+    A file may name another model, whose preset is then read.
+    """
+    written = {} if file is None else _read(file)
+    name = validated(RunConfig, {"name": written.get("name", name)}, "").name
     single: dict[str, Any] = {}
     for key, value in (changes or {}).items():
+        if key in OPTIONS:
+            raise InputError(
+                f'the setting "{key}" cannot be changed with --set {key}={value}. Expected a '
+                f"setting of model, window or training. Use {OPTIONS[key]} instead."
+            )
         single = merged(single, nested(key, value), keep_kinds=True)
-    content = merged(content, single)
-    content = {**content, "name": content.get("name", name), "preset": preset}
+    content = merged(merged(find_preset(name, preset), written), single)
+    content = {**content, "name": name, "preset": preset}
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
     return checked.model_copy(update={"model": settings})

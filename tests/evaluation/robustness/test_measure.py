@@ -70,7 +70,7 @@ def test_flow_is_the_forecast_and_the_mixture_of_its_prototypes(name: str) -> No
 
 
 def test_perturbations_of_naive_models_grow_as_worked_out_by_hand() -> None:
-    perturbations = Perturbations((0.1,), horizon=5, draws=3)
+    perturbations = Perturbations(5, (0.1,), draws=3)
     normaliser = trained().normaliser
     naive = {
         name: build_model(name, model_config(name, {}), normaliser)
@@ -98,7 +98,7 @@ def test_perturbations_of_naive_models_grow_as_worked_out_by_hand() -> None:
 @pytest.fixture(scope="module")
 def pair() -> list[RunRobustness]:
     """Untrained PGODEs with one prototype and with three."""
-    perturbations = Perturbations((0.001, 0.1), horizon=5, draws=2)
+    perturbations = Perturbations(5, (0.001, 0.1), draws=2)
     return [
         measure_model(fresh_model(dynamics={"prototypes": k}), uneven(), CONDITION, perturbations)
         for k in (1, 3)
@@ -148,7 +148,7 @@ def test_a_seed_fixes_every_number_and_the_model_is_unchanged() -> None:
     run = trained()
     before = {name: value.clone() for name, value in run.model.state_dict().items()}
     shares: list[float] = []
-    perturbations = Perturbations((0.01,), horizon=3, draws=1)
+    perturbations = Perturbations(3, (0.01,), draws=1)
 
     def measure(**changes: Any) -> RunRobustness:
         changed = replace(perturbations, **changes)

@@ -25,8 +25,8 @@ GOLDEN = Path(__file__).with_name("golden.json")
 
 SETTINGS: dict[str, Any] = {
     "width": 4,
-    "dynamics": {"prototypes": 2},
-    "state": {"history_readout": False, "mean_structure": False},
+    "dynamics": {"kind": "messages", "prototypes": 2},
+    "state": {"kind": "kinematic", "history_readout": False, "mean_structure": False},
     "objective": {
         "sample": False,
         "sigma": 0.1,

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from benchmarks.published import PGODE
 
-from pgode.data.splits import SPLITS
+from pgode.data.schema import SPLITS
 from pgode.models.registry import MODELS
 from pgode.reproduce.tables.published import ROWS, Cell, published_tables
 

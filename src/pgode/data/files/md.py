@@ -23,7 +23,7 @@ from pgode.data.files.md_files import (
 )
 from pgode.data.files.periodic import without_jumps
 from pgode.data.molecules import Molecule, Preparation, prepare
-from pgode.data.splits import SPLITS
+from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 

@@ -33,6 +33,8 @@ def energy(
         )
     states = np.asarray(states, float)
     names = trajectories.dataset["parameter"].values.tolist()
+    if not set(kind.ranges.names) <= set(names):
+        return None  # The parameters were left out of the file.
     return kind.energy(
         states[..., trajectories.position_features],
         states[..., trajectories.velocity_features],

@@ -8,10 +8,10 @@ from types import MappingProxyType
 import numpy as np
 from jaxtyping import Float
 
+from pgode.data.schema import SPLITS
 from pgode.data.simulate.charged import CHARGED
 from pgode.data.simulate.springs import SPRINGS
 from pgode.data.simulate.system import ParameterColumns, ParticleSystem, Schedule, draw
-from pgode.data.splits import SPLITS
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.runtime.choices import check_int, one_of
 from pgode.runtime.errors import InputError
@@ -39,21 +39,22 @@ def simulate(
     val: int = 200,
     test: int = 200,
     ood: int = 200,
-    integrator: str = "published",
+    integrator: str | None = None,
     sample_every: int = 100,
     dt: float = 0.001,
 ) -> Trajectories:
     """Simulate one of `SYSTEMS`, such as the paper's Springs and Charged (section on datasets).
 
     Frame 0 is the initial state; a frame follows each `sample_every` steps of `dt`. There is no
-    noise. The published scheme is the default, see `particles.INTEGRATORS`.
+    noise. The default integrator is the system's first, for Springs and Charged the published one,
+    see `particles.INTEGRATORS`.
     """
     kind = SYSTEMS[one_of("system", name, SYSTEMS)]
     schedule = Schedule(
         check_int("frames", frames, 2),
         check_int("sample_every", sample_every, 1),
         dt,
-        one_of("integrator", integrator, kind.integrators),
+        one_of("integrator", integrator or kind.integrators[0], kind.integrators),
     )
     objects = check_int("objects", objects, 1)
     requested = zip(SPLITS, (train, val, test, ood), strict=True)
@@ -76,7 +77,7 @@ def simulate(
         "objects": objects,
         "frames": schedule.frames,
         **counts,
-        "integrator": integrator,
+        "integrator": schedule.integrator,
         "sample_every": schedule.sample_every,
         "dt": float(dt),
         "inner": dict(kind.ranges.inner),

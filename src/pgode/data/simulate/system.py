@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from pgode.data.edges import Edges
+from pgode.data.schema import SPLITS
 from pgode.data.simulate.parameters import Ranges
-from pgode.data.splits import SPLITS
 
 Parameters = Mapping[str, float]
 """Parameters of one system by name."""

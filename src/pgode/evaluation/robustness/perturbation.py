@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pgode.batches.windows import Batch
+from pgode.evaluation.horizons import default_horizons
 from pgode.evaluation.robustness.perturbation_growth import Norms
 from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecaster
@@ -24,9 +25,6 @@ Forecast (objects, frames, features) and state (frames, objects, inputs) both in
 perturbed start itself.
 """
 
-REPORTED_HORIZONS = (12, 24, 36)
-"""Horizons of the paper's tables, in frames."""
-
 
 @dataclass(frozen=True)
 class Perturbations:
@@ -36,8 +34,8 @@ class Perturbations:
     state.
     """
 
+    horizon: int
     magnitudes: tuple[float, ...] = (0.001, 0.01, 0.1)
-    horizon: int = 36
     draws: int = 4
     seed: int = 0
     observed: bool = False
@@ -60,7 +58,7 @@ class Perturbations:
     @property
     def horizons(self) -> tuple[int, ...]:
         """Frames at which growth is reported."""
-        return (*(h for h in REPORTED_HORIZONS if h < self.horizon), self.horizon)
+        return tuple(default_horizons(self.horizon))
 
 
 def rollout_from_state(flow: Flow, times: Float[Tensor, "systems outputs"]) -> Rollout:

@@ -18,10 +18,10 @@ def energy_drift(windows: Windows, predictions: Predictions) -> dict[str, float]
     """
     data, normaliser = windows.data, windows.normaliser
     complete = data.present.all() and predictions.known.all()
-    if not complete or "strength" not in data.dataset["parameter"].values:
+    if not complete:
         return None
     start = _energies(data, normaliser, _last_condition_states(windows))
-    if start is None:
+    if start is None or not np.isfinite(start).all():
         return None
     drift = {}
     for name, scaled in (("forecast", predictions.mean), ("truth", predictions.truth)):

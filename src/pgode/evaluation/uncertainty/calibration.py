@@ -22,6 +22,16 @@ DRAWS = 8
 """Posterior draws from which the spread of the model is estimated."""
 
 
+def draws_for(samples: int, calibration: "Calibration | None") -> int:
+    """Posterior draws that `samples` sampled forecasts need.
+
+    A calibration needs a few to estimate the model's spread; without one the draws are the samples.
+    """
+    if calibration is None or samples == 0:
+        return samples
+    return DRAWS
+
+
 @dataclass(frozen=True)
 class Calibration:
     """Quantiles of scaled residuals by frame and feature, and the median spread at each."""
@@ -52,6 +62,8 @@ class Calibration:
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Calibration":
         """Read back what `to_json` wrote, without joint residuals."""
+        if not np.array_equal(content["levels"], LEVELS):
+            raise ValueError("its quantiles are of other levels than this version reads")
         frames, quantiles, spread = (
             np.array(content[key]) for key in ("frames", "quantiles", "spread")
         )

@@ -5,7 +5,6 @@ is their mean, and its squared error is their variance. Replicas also share velo
 which a forecast does not see, so this floor is a lower bound.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from jaxtyping import Float, Int
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
+from pgode.data.replicas import check_same_simulation, systems_by_condition
 from pgode.data.superposition import superposed
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.evaluation import NoiseFloor, ScoreTable
@@ -27,12 +27,6 @@ RESAMPLED = 2000
 """Bootstrap samples of the conditions."""
 RANGE = (0.05, 0.95)
 """Quantiles of the share of the achievable improvement over resampled conditions."""
-
-SHARED_SETTINGS = (
-    *("structure", "structure_hash", "seed", "implicit", "open_ring", "frame_time", "step"),
-    "preparation",
-)
-"""Settings of the generator that replicas and data must have in common."""
 
 COMPARED = ("model", "last_value", "share", "share_low", "share_high")
 """Fields of `NoiseFloor` that compare a model with the floor, in the order of a row."""
@@ -50,7 +44,7 @@ class _Replicas:
 
     @classmethod
     def of(cls, data: Trajectories, normaliser: Normaliser, condition: int) -> "_Replicas":
-        systems = _systems_by_condition(data, condition)
+        systems = systems_by_condition(data, condition)
         scaled = normaliser.states(data.states)[:, :, condition:]
         return cls(
             normaliser,
@@ -171,22 +165,7 @@ def check_replicas(
             f"Expected {condition + horizon}, for the horizon {horizon}. Ask for shorter horizons "
             f"with --horizons, or simulate longer replicas."
         )
-    replica_settings, data_settings = (
-        json.loads(each.dataset.attrs["generator_settings"]) for each in (replicas, data)
-    )
-    for name in SHARED_SETTINGS:
-        in_both = name in replica_settings and name in data_settings
-        if in_both and replica_settings[name] != data_settings[name]:
-            raise InputError(
-                f"the replicas have the {name} {replica_settings[name]}, the data "
-                f"{data_settings[name]}. Expected replicas of the same simulation, prepared in the "
-                f"same way. Give the file that was written beside the data."
-            )
-    if replicas.topology != data.topology:
-        raise InputError(
-            "the replicas are of another molecule than the data. Expected the same atoms. Give "
-            "the file that was written beside the data."
-        )
+    check_same_simulation(replicas, data)
 
 
 def _by_condition(
@@ -210,30 +189,3 @@ def _deviation(positions: Float[np.ndarray, "replica object time 3"]) -> Float[n
         difference = superposed(others[:, None], onto) - onto
         roots.append(np.sqrt((difference**2).sum(-1).mean((1, 2)) * (count - 1) / count))
     return np.asarray(np.mean(roots, axis=0))
-
-
-def _systems_by_condition(replicas: Trajectories, condition: int) -> list[list[int]]:
-    """The systems of each shared condition."""
-    settings = json.loads(replicas.dataset.attrs["generator_settings"])
-    shared = settings.get("condition", condition) if isinstance(settings, dict) else condition
-    if shared != condition:
-        raise InputError(
-            f"the replicas separate after {shared} frames, but the model sees {condition}. "
-            f"Expected the same number. Simulate replicas with --condition {condition}, or train "
-            f"with window.condition={shared}."
-        )
-    names = settings.get("replica_of") if isinstance(settings, dict) else None
-    if not isinstance(names, list) or len(names) != replicas.systems:
-        raise InputError(
-            "the replicas do not state which systems share a condition. Expected a file of "
-            "replicas. Make one with pgode simulate protein --replicas 4."
-        )
-    systems: dict[str, list[int]] = {}
-    for system, name in enumerate(names):
-        systems.setdefault(str(name), []).append(system)
-    if min(len(rows) for rows in systems.values()) < 2:
-        raise InputError(
-            "some conditions of the replicas have a single future. Expected at least two of each. "
-            "Simulate more with --replicas."
-        )
-    return list(systems.values())

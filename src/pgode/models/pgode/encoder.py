@@ -11,9 +11,9 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Batch
-from pgode.nn.checkpointing import checkpointed
 from pgode.nn.relation import Relation
 from pgode.nn.time_embedding import time_embedding
+from pgode.ode.checkpointing import checkpointed
 from pgode.runtime.settings import Settings
 
 RATE_SCALE = 10.0

@@ -1,5 +1,6 @@
 """PGODE's initial value problem, with its right-hand side split into prototypes."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -11,7 +12,6 @@ from pgode.models.flow import Field, Flow
 from pgode.models.pgode.dynamics.prototypes import MessagesConfig
 from pgode.models.pgode.dynamics.sparse import top_weights
 from pgode.models.pgode.gates import contexts_of
-from pgode.nn.integrate import integrate
 
 if TYPE_CHECKING:
     from pgode.models.pgode.model import PGODE
@@ -43,7 +43,7 @@ def flow(model: "PGODE", batch: Batch) -> Flow:
         mixture=bound(gate),
         prototypes=tuple(bound(row.expand_as(gate).contiguous()) for row in alone),
         solve=lambda start, times: (
-            integrate(problem.derivative, start, batch, times, solver).states
+            model.solve(replace(problem, initial=start), batch, times).states
         ),
         decode=lambda states: problem.decode(states).transpose(0, 1),
     )

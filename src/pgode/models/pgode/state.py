@@ -1,6 +1,5 @@
 """The integrated state: that of Eq. 10, alone or with named positions and velocities."""
 
-from collections.abc import Callable
 from typing import Annotated, Literal
 
 import torch
@@ -17,13 +16,12 @@ from pgode.models.pgode.history_readout import HistoryReadout
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.initialisation import scaled
+from pgode.ode import Derivative
 from pgode.runtime.settings import Settings, kind_of
 
 SMALL = 0.01
 """Factor on the initial weights of layers that change a state: untrained, objects keep their
 velocities, and features that are decoded as a change keep their values."""
-
-Derivative = Callable[[Tensor, Tensor], Tensor]
 
 
 class LatentStateConfig(Settings):

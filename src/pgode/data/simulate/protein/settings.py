@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pgode.data.schema import SPLITS
 from pgode.data.simulate.parameters import Ranges
-from pgode.data.splits import SPLITS
 from pgode.runtime.choices import check_int
 from pgode.runtime.errors import InputError
 

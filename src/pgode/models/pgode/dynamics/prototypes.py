@@ -25,8 +25,8 @@ class MessagesConfig(Settings):
 
     @model_validator(mode="after")
     def _top_k_fits(self) -> "MessagesConfig":
-        if self.top_k is not None and self.top_k > self.prototypes:
-            raise ValueError(f"top_k is above the number of prototypes, {self.prototypes}")
+        if self.top_k is not None and self.top_k >= self.prototypes:
+            raise ValueError(f"top_k is not below the number of prototypes, {self.prototypes}")
         if self.top_k is not None and self.backbone != "message":
             raise ValueError("top_k works with backbone=message only; leave one of them out")
         return self
