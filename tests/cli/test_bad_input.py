@@ -110,7 +110,7 @@ CASES = [
     case(
         "calibration",
         "evaluate blind",
-        "blind/calibration.json: its quantiles are of other levels",
+        "blind/calibration.json: its quantiles",
         RUN_FILE,
     ),
     case("there already", "train springs.nc -o run", "run holds a run already", "--resume run"),
