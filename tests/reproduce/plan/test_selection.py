@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pgode.models import MODELS, model_config
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.budgets import BUDGETS, RATES
-from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.results import Result, write_result
 from pgode.reproduce.plan.selection import (
     Combination,

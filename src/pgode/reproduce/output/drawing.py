@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.content import TableContent, TableRow
-from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.results import read_result
 from pgode.reproduce.plan.selection import Combination, Selection, combinations, full_trials
 from pgode.reproduce.plan.trials import Trial, run_folder

@@ -8,8 +8,8 @@ from rich.table import Table
 
 from pgode.reports.base.page import Section, render_page
 from pgode.reports.terminal import SHARE_LABEL, percent_range
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.content import Content, CostContent, TableCell, TableContent, TableRow
-from pgode.reproduce.plan.datasets import DATASETS
 
 WORSE = "▲"
 SPLITS = {"test": "ID", "ood": "OOD"}
