@@ -1,15 +1,12 @@
 """Display names of splits, models and quantities."""
 
+from pgode.models.registry import MODELS, NAIVE
+
 _SPLITS = {
     "train": "training",
     "val": "validation",
     "test": "in distribution",
     "ood": "out of distribution",
-}
-_NAIVE = {
-    "last-value": "last value",
-    "constant-velocity": "constant velocity",
-    "mean-value": "mean of the condition",
 }
 NOISE_FLOOR = "noise floor"
 
@@ -21,12 +18,12 @@ def split_name(split: str) -> str:
 
 def model_name(model: str) -> str:
     """Display name of a model, for instance "constant velocity"."""
-    return _NAIVE.get(model, model)
+    return (MODELS[model].label if model in MODELS else "") or model
 
 
 def line_class(model: str) -> str:
     """The style of a naive model's line in charts; the evaluated model's is "own"."""
-    return model if model in _NAIVE else "other"
+    return model if model in NAIVE else "other"
 
 
 def labelled(name: str, unit: str) -> str:
