@@ -8,12 +8,19 @@ _SPLITS = {
     "test": "in distribution",
     "ood": "out of distribution",
 }
+SHORT_SPLITS = {"test": "ID", "ood": "OOD"}
+"""The paper's abbreviations, for heads of narrow columns."""
 NOISE_FLOOR = "noise floor"
 
 
 def split_name(split: str) -> str:
     """Display name of a split, for instance "out of distribution"."""
     return _SPLITS.get(split, split)
+
+
+def short_split_name(split: str) -> str:
+    """Abbreviation of a split, for instance "OOD"."""
+    return SHORT_SPLITS.get(split, split)
 
 
 def model_name(model: str) -> str:
