@@ -103,6 +103,7 @@ CASES = [
     case("a file as run", "info notes.txt", "notes.txt is not a run folder", RUN_FOLDER),
     case("no weights", "evaluate unfinished", "has no trained weights yet", "--resume unfinished"),
     case("checkpoint", "evaluate damaged", "damaged/checkpoints/best.safetensors", "train again"),
+    case("log", "info cut", "line 4 of cut/metrics.jsonl", "Expected one epoch", "remove the line"),
     case("other weights", "evaluate wider", "do not fit the model its config", "Restore config"),
     case("broken config", "info unreadable", "cannot read unreadable/config.json", RUN_FILE),
     case("foreign config", "info foreign", "foreign/config.json", 'unknown setting "layers"'),
@@ -249,7 +250,7 @@ def make_datasets() -> None:
 def make_runs() -> None:
     shutil.copytree(trained().folder, "run")
     edit(Path("run/data.json"), source="springs.nc")
-    for name in ("unfinished", "damaged", "wider", "unscaled", "blind", "moved"):
+    for name in ("unfinished", "damaged", "wider", "unscaled", "blind", "moved", "cut"):
         shutil.copytree("run", name)
     shutil.rmtree("unfinished/checkpoints")
     for weights in Path("damaged/checkpoints").iterdir():
@@ -259,6 +260,8 @@ def make_runs() -> None:
     Path("unscaled/normaliser.json").write_text('{"features": ["qx"]}')
     Path("blind/calibration.json").write_text('{"levels": []}')
     edit(Path("moved/data.json"), source="old.nc")
+    with Path("cut/metrics.jsonl").open("a") as log:
+        log.write('{"epoch": 4, "tra\n')
     Path("unreadable").mkdir()
     Path("unreadable/config.json").write_text('{"name": "pgo')
     Path("foreign").mkdir()

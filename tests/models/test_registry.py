@@ -6,7 +6,7 @@ import pytest
 
 from pgode.models import MODELS, Forecaster, build_model, model_config
 from pgode.models.forecaster import ModelConfig
-from pgode.models.registry import model_class
+from pgode.models.registry import NAIVE, model_class
 from pgode.runtime.errors import InputError
 from pgode.runtime.settings import Settings
 from pgode.training.presets import presets_of
@@ -18,6 +18,11 @@ def test_every_name_is_a_forecaster_with_a_config_of_its_own(name):
     assert issubclass(found, Forecaster)
     assert issubclass(found.config_type, ModelConfig) and found.config_type is not ModelConfig
     assert isinstance(model_config(name, {}), found.config_type)
+
+
+def test_models_that_learn_nothing_are_naive_and_have_a_label():
+    assert list(NAIVE) == [name for name in MODELS if not model_class(name).trainable]
+    assert all(entry.label for entry in NAIVE.values())
 
 
 @pytest.mark.parametrize("name", MODELS)

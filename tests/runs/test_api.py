@@ -54,9 +54,12 @@ def test_settings_come_from_a_file_and_single_changes(tmp_path: Path) -> None:
         model="constant-velocity",
         config=config,
         settings={"training.batch": 5},
+        seed=7,
+        threads=1,
     )
     assert run.config.window.condition == 4
-    assert run.config.training.batch == 5
+    training = run.config.training
+    assert (training.batch, training.seed, training.threads) == (5, 7, 1)
 
 
 def test_an_interrupted_run_is_saved_and_can_be_resumed(tmp_path: Path) -> None:
@@ -76,4 +79,6 @@ def test_bad_input_raises_an_input_error_that_is_a_value_error(tmp_path: Path) -
         pgode.train(springs(), tmp_path / "run", model="pgod")
     assert isinstance(raised.value, ValueError)
     assert isinstance(raised.value, pgode.PgodeError)
+    with pytest.raises(pgode.InputError, match="there is no model"):  # before the data is read
+        pgode.train(tmp_path / "gone.nc", tmp_path / "run", model="pgod")
     assert list(tmp_path.iterdir()) == []

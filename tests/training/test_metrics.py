@@ -2,11 +2,13 @@
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import pytest
 from tests.trained_runs import trained
 
+from pgode.runtime.errors import InputError
 from pgode.training.metrics import MetricsLog, read_metrics
 
 ROW = {"epoch": 1, "train": {"mse": 0.25, "kl": 1e-9}, "val_mse": 0.5, "lr": 0.1, "seconds": 2.0}
@@ -77,6 +79,34 @@ def test_a_term_that_appears_later_gets_a_column(
     with (tmp_path / "metrics.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["train_mse"] for row in rows] == ["", "0.25"]
+
+
+def test_an_error_that_is_not_finite_is_null_in_the_file_and_infinite_when_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pgode.training.metrics.find_spec", lambda name: None)
+    MetricsLog(tmp_path).add({**ROW, "val_mse": math.inf})
+    assert '"val_mse": null' in (tmp_path / "metrics.jsonl").read_text()
+    assert read_metrics(tmp_path) == [{**ROW, "val_mse": math.inf}]
+
+
+@pytest.mark.parametrize(
+    "line, reason",
+    [
+        ('{"epoch": 2, "tra', "Unterminated string"),
+        ("", "Expecting value"),
+        ("[2, 0.5]", "it holds list"),
+        (json.dumps({**ROW, "lr": "fast"}), 'no valid "lr"'),
+        (json.dumps({"epoch": 2}), 'no valid "train"'),
+        ("\udcff", "can't decode"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, reason: str) -> None:
+    text = f"{json.dumps(ROW)}\n{line}\n{json.dumps(ROW)}\n"
+    (tmp_path / "metrics.jsonl").write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(InputError, match=r"cannot read line 2 of .*metrics\.jsonl") as raised:
+        read_metrics(tmp_path)
+    assert reason in str(raised.value)
 
 
 def test_a_folder_without_a_log_has_no_rows(tmp_path: Path) -> None:

@@ -5,26 +5,24 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import ResultFile, RunData, RunName, SampleSeed
+
 
 def evaluate(
-    run: str,
+    run: RunName,
     *,
-    data: Path | None = None,
+    data: RunData = None,
     split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int = 20,
-    seed: int = 0,
+    seed: SampleSeed = 0,
     replicas: Path | None = None,
-    json: Path | None = None,
+    json: ResultFile = None,
 ) -> None:
     """Score a run's forecasts and those of the naive models.
 
     Parameters
     ----------
-    run
-        Run folder, or a shipped model by name (springs-10).
-    data
-        Data file; the one the run was trained on if not given.
     split
         train, val, test or ood; can be repeated. Test and ood if not given.
     horizons
@@ -32,13 +30,9 @@ def evaluate(
         and multiples of 12 frames below it, at most three in all.
     samples
         Number of sampled forecasts for CRPS and coverage; 0 omits both.
-    seed
-        Seed of the samples.
     replicas
         File of replicas (pgode simulate protein --replicas): adds the irreducible error to
         the table, and to the run for its report.
-    json
-        File for the full result.
     """
     from rich.console import Console
 

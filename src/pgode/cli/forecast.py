@@ -5,23 +5,23 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import RunName, SampleSeed
+
 
 def forecast(
-    run: str,
+    run: RunName,
     data: Path,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     until: int | None = None,
     times: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int = 20,
-    seed: int = 0,
+    seed: SampleSeed = 0,
 ) -> None:
     """Forecast each system after its last observed frame.
 
     Parameters
     ----------
-    run
-        Run folder, or a shipped model by name (springs-10).
     data
         Observed systems: .nc, .zarr or .npz. A forecast starts from the last frames of each.
     output
@@ -33,8 +33,6 @@ def forecast(
         0.5,1.0.
     samples
         Number of sampled forecasts; 0 for the mean alone.
-    seed
-        Seed of the samples.
     """
     from rich.console import Console
 

@@ -5,24 +5,22 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import RunData, RunName, SampleSeed
+
 
 def report(
-    run: str,
+    run: RunName,
     *,
-    data: Path | None = None,
+    data: RunData = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     examples: int = 6,
     samples: int = 20,
-    seed: int = 0,
+    seed: SampleSeed = 0,
 ) -> None:
     """Write a self-contained HTML report of a run: errors, trajectories, player, training.
 
     Parameters
     ----------
-    run
-        Run folder, or a shipped model by name (springs-10).
-    data
-        Data file; the one the run was trained on if not given.
     output
         File to write; report.html in the run folder if not given (for a shipped model, its name
         with .html in the current folder).
@@ -30,8 +28,6 @@ def report(
         Systems of each split to show.
     samples
         Number of sampled forecasts for the intervals.
-    seed
-        Seed of the samples.
     """
     from rich.console import Console
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import ResultFile
 from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def robustness(
     seed: int = 0,
     perturb: Literal["state", "observed"] = "state",
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("robustness.html"),
-    json: Path | None = None,
+    json: ResultFile = None,
 ) -> None:
     """Perturb the initial states of forecasts and measure how the difference grows.
 
@@ -53,8 +54,6 @@ def robustness(
         observed (the last observed frame for every model).
     output
         HTML file to write.
-    json
-        File for the full result.
     """
     from rich.console import Console
 

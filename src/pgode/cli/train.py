@@ -55,12 +55,11 @@ def train(
     """
     from rich.console import Console
 
-    from pgode.data import files
-    from pgode.runs import training
+    from pgode.runs import api
     from pgode.runs.folder import source_of
+    from pgode.runs.training import TrainingStopped
     from pgode.runtime.errors import InputError
-    from pgode.runtime.files import writable_folder
-    from pgode.training.config import config_for, parse_changes, run_config
+    from pgode.training.config import parse_changes
     from pgode.training.display import Live
 
     console = Console(highlight=False, soft_wrap=True)
@@ -73,8 +72,7 @@ def train(
                     "only --resume RUN (and the data file if it has moved). Start a new run to "
                     "change settings."
                 )
-            source = data or source_of(resume)
-            training.resume(resume, files.read(source), source=str(source), display=Live())
+            api.resume(resume, data or source_of(resume), display=Live())
             folder = resume
         else:
             if data is None or output is None:
@@ -82,25 +80,24 @@ def train(
                     "a new run needs a data file and an output folder. Expected: pgode train DATA "
                     "-o RUN. To continue a run: pgode train --resume RUN."
                 )
-            options = {
-                "window.horizon": horizon,
-                "training.epochs": epochs,
-                "training.seed": seed,
-                "training.threads": threads,
-            }
-            settings = parse_changes(list(changes))
-            settings |= {key: value for key, value in options.items() if value is not None}
-            # Before reading the data, which may take long.
-            chosen = run_config(model, preset or "default", config, settings)
-            writable_folder(output / "config.json")
-            trajectories = files.read(data)
-            if preset is None:
-                chosen = config_for(trajectories, model, config, settings)
-                if chosen.preset != "default":
-                    console.print(f"The data describe a molecule: using preset {chosen.preset}.")
-            training.train(trajectories, output, chosen, source=str(data), display=Live())
+            api.train(
+                data,
+                output,
+                model=model,
+                preset=preset,
+                horizon=horizon,
+                epochs=epochs,
+                seed=seed,
+                threads=threads,
+                config=config,
+                settings=parse_changes(list(changes)),
+                display=Live(),
+                on_preset=lambda name: console.print(
+                    f"The data describe a molecule: using preset {name}."
+                ),
+            )
             folder = output
-    except training.TrainingStopped as stopped:
+    except TrainingStopped as stopped:
         command = f"pgode train --resume {stopped.folder}"
         console.print(f"Stopped; the run is saved. Continue it: {command}")
         return 130

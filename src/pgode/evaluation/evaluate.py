@@ -18,10 +18,7 @@ from pgode.evaluation.scores.metrics import METRICS, Rows
 from pgode.evaluation.scores.physics import energy_drift
 from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models import Forecaster, build_model, model_config
-
-NAIVE = ("last-value", "constant-velocity")
-WITHOUT_VELOCITIES = ("mean-value",)
-"""A further naive model for data without velocities: the mean suits objects that fluctuate."""
+from pgode.models.registry import NAIVE
 
 
 def evaluate(
@@ -86,8 +83,12 @@ def evaluate(
 
 
 def naive_models(normaliser: Normaliser) -> tuple[str, ...]:
-    """The naive models, which learn nothing and are scored beside every model."""
-    return NAIVE if normaliser.velocities else (*NAIVE, *WITHOUT_VELOCITIES)
+    """The naive models, which learn nothing and are scored beside every model on such data."""
+    return tuple(
+        name
+        for name, entry in NAIVE.items()
+        if entry.naive == "all data" or not normaliser.velocities
+    )
 
 
 def reference_model(normaliser: Normaliser) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Literal
 
 from pgode.batches.normaliser import Normaliser
 from pgode.models.forecaster import Forecaster, ModelConfig
@@ -11,11 +12,14 @@ from pgode.runtime.settings import validated
 
 @dataclass(frozen=True)
 class ModelEntry:
-    """Import path, description and citation of a model."""
+    """Import path, description and citation of a model, and its display name if it differs."""
 
     path: str
     description: str
     citation: str = ""
+    label: str = ""
+    naive: Literal["all data", "without velocities"] | None = None
+    """Of a model that learns nothing: the data on which it is scored beside every other model."""
 
 
 def _rival(path: str, description: str, citation: str) -> ModelEntry:
@@ -50,14 +54,23 @@ MODELS: dict[str, ModelEntry] = {
     "eqmotion": _rival(
         "eqmotion:EqMotion", "equivariant, all frames at once", "Xu et al., CVPR 2023"
     ),
-    "last-value": ModelEntry("pgode.models.naive:LastValue", "every feature keeps its last value"),
+    "last-value": ModelEntry(
+        *("pgode.models.naive:LastValue", "every feature keeps its last value"),
+        label="last value",
+        naive="all data",
+    ),
     "constant-velocity": ModelEntry(
-        "pgode.models.naive:ConstantVelocity", "positions continue with their last velocity"
+        *("pgode.models.naive:ConstantVelocity", "positions continue with their last velocity"),
+        label="constant velocity",
+        naive="all data",
     ),
     "mean-value": ModelEntry(
-        "pgode.models.naive:MeanValue", "every feature is its mean over the condition"
+        *("pgode.models.naive:MeanValue", "every feature is its mean over the condition"),
+        label="mean of the condition",
+        naive="without velocities",  # the mean suits objects that fluctuate
     ),
 }
+NAIVE = {name: entry for name, entry in MODELS.items() if entry.naive is not None}
 
 
 def model_class(name: str) -> type[Forecaster]:

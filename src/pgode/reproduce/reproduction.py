@@ -10,13 +10,13 @@ from pgode.reproduce.output import drawing
 from pgode.reproduce.output.collect import collect
 from pgode.reproduce.output.content import TableContent
 from pgode.reproduce.output.rendering import markdown, page, terminal
-from pgode.reproduce.plan.cost import cost_file, measure_cost
 from pgode.reproduce.plan.selection import (
     Selection,
     find_experiment,
     select,
     select_if_possible,
 )
+from pgode.reproduce.runner.cost import cost_file, measure_cost
 from pgode.reproduce.runner.grid import run_grid
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.choices import check_int

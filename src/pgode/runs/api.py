@@ -1,5 +1,6 @@
 """The Python interface to runs: train, resume, open."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runs import training
 from pgode.runs.run import Run
+from pgode.runtime.files import writable_folder
 from pgode.training.config import config_for, run_config
 from pgode.training.display import Display
 
@@ -19,27 +21,37 @@ def train(
     preset: str | None = None,
     horizon: int | None = None,
     epochs: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
     config: Path | str | None = None,
     settings: dict[str, Any] | None = None,
     display: Display | None = None,
+    on_preset: Callable[[str], None] | None = None,
 ) -> Run:
     """Train a model on data (or a data file) in a new run folder, and open the run.
 
-    The default preset is `molecules` for data of atoms, otherwise `default`. `settings` are single
-    changes by their full name: {"training.batch": 8}. An interrupt saves the run and raises
-    `TrainingStopped`, a KeyboardInterrupt; `resume` continues from there.
+    The default preset is `molecules` for data of atoms, otherwise `default`; `on_preset` is called
+    with the name of a preset that the data selected. `settings` are single changes by their full
+    name: {"training.batch": 8}. An interrupt saves the run and raises `TrainingStopped`, a
+    KeyboardInterrupt; `resume` continues from there.
     """
-    trajectories, source = _read(data)
+    options = {
+        "window.horizon": horizon,
+        "training.epochs": epochs,
+        "training.seed": seed,
+        "training.threads": threads,
+    }
     changes = dict(settings or {})
-    if horizon is not None:
-        changes["window.horizon"] = horizon
-    if epochs is not None:
-        changes["training.epochs"] = epochs
+    changes |= {key: value for key, value in options.items() if value is not None}
     file = None if config is None else Path(config)
+    # Before reading the data, which may take long.
+    chosen = run_config(model, "default" if preset is None else preset, file, changes)
+    writable_folder(Path(folder) / "config.json")
+    trajectories, source = _read(data)
     if preset is None:
         chosen = config_for(trajectories, model, file, changes)
-    else:
-        chosen = run_config(model, preset, file, changes)
+        if on_preset is not None and chosen.preset != "default":
+            on_preset(chosen.preset)
     return training.train(trajectories, folder, chosen, source=source, display=display)
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from pgode.runs.forecasts import Forecasts, forecast_future
 from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
 from pgode.training.checkpoint import load_weights
-from pgode.training.metrics import read_metrics
+from pgode.training.metrics import EpochRow, read_metrics
 
 HELD_OUT = ("test", "ood")
 """Splits that are scored by default."""
@@ -50,7 +49,7 @@ class Run:
         return cls(path, config, normaliser, model, data, calibration)
 
     @property
-    def epochs(self) -> list[dict[str, Any]]:
+    def epochs(self) -> list[EpochRow]:
         """The log of the training, one row per epoch."""
         return read_metrics(self.folder)
 

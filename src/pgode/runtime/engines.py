@@ -14,7 +14,8 @@ Engine = Callable[[Sequence[Task], int, int, Watcher], None]
 """engine(tasks, jobs, threads, watcher): run all tasks, `jobs` at a time, with `threads` each.
 
 A task that fails is reported to the watcher and the others continue. KeyboardInterrupt if the
-process is asked to stop, after running tasks have saved their work.
+process is asked to stop: local processes save their work first, tasks on Ray are cancelled, and
+only the results they have already yielded are kept.
 """
 
 RETRIES = 2
@@ -44,7 +45,7 @@ def run_ray(tasks: Sequence[Task], jobs: int, threads: int, watcher: Watcher) ->
                         watcher.finished(task)
                     except (PgodeError, ray.exceptions.RayError) as error:
                         del running[results]
-                        watcher.failed(task, str(error).strip().splitlines()[-1])
+                        watcher.failed(task, _reason(error))
             if stop:
                 raise KeyboardInterrupt
     finally:
@@ -53,6 +54,11 @@ def run_ray(tasks: Sequence[Task], jobs: int, threads: int, watcher: Watcher) ->
 
 
 ENGINES: dict[str, Engine] = {"local": run_local, "ray": run_ray}
+
+
+def _reason(error: Exception) -> str:
+    """The reason of a failure, which Ray prints below a traceback; its type if there is no text."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[-1]
 
 
 def _ray(cores: int) -> Any:

@@ -2,13 +2,13 @@
 
 import sys
 from contextlib import AbstractContextManager
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
 from pgode.training.checkpoint import Progress
+from pgode.training.metrics import EpochRow
 
 
 class Display(AbstractContextManager["Display"]):
@@ -17,15 +17,13 @@ class Display(AbstractContextManager["Display"]):
     def __exit__(self, *_: object) -> None:
         """Nothing to close."""
 
-    def begin(
-        self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
-    ) -> None:
+    def begin(self, epochs: int, steps: int, progress: Progress, rows: list[EpochRow]) -> None:
         """Training starts or resumes."""
 
     def step(self, progress: Progress, terms: dict[str, float]) -> None:
         """A step is done."""
 
-    def epoch(self, progress: Progress, row: dict[str, Any]) -> None:
+    def epoch(self, progress: Progress, row: EpochRow) -> None:
         """An epoch is done and validated."""
 
 
@@ -53,9 +51,7 @@ class Live(Display):
         self.bars.stop()
         sys.stderr.flush()
 
-    def begin(
-        self, epochs: int, steps: int, progress: Progress, rows: list[dict[str, Any]]
-    ) -> None:
+    def begin(self, epochs: int, steps: int, progress: Progress, rows: list[EpochRow]) -> None:
         """Lay out the bar."""
         self.epochs, self.steps = epochs, steps
         done = progress.epoch * steps + progress.step
@@ -83,7 +79,7 @@ class Live(Display):
             left=f"{_clock(self._left(progress, done))} left",
         )
 
-    def epoch(self, progress: Progress, row: dict[str, Any]) -> None:
+    def epoch(self, progress: Progress, row: EpochRow) -> None:
         """Show the validation error."""
         best = " (best)" if progress.best_epoch == progress.epoch else ""
         self.bars.update(self.task, validation=f"val {row['val_mse']:.3e}{best}")

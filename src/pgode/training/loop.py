@@ -4,7 +4,6 @@ import math
 import time
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from pgode.training.config import RunConfig
 from pgode.training.display import Display
 from pgode.training.memory import keep_freed_memory, peak_memory
-from pgode.training.metrics import MetricsLog
+from pgode.training.metrics import EpochRow, MetricsLog
 from pgode.training.schedule import learning_rate
 
 SAVE_EVERY = 120.0
@@ -193,7 +192,7 @@ class Trainer:
         error = self.validation_error()
         progress.seconds += time.monotonic() - began
         steps = self.steps_per_epoch
-        row: dict[str, Any] = {
+        row: EpochRow = {
             "epoch": progress.epoch + 1,
             "train": {name: value / steps for name, value in progress.sums.items()},
             "val_mse": error,

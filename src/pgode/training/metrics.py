@@ -4,11 +4,39 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
+from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_text
+
+
+class EpochRow(TypedDict):
+    """One epoch of the log."""
+
+    epoch: int
+    """From 1."""
+    train: dict[str, float]
+    """The loss and its terms, averaged over the steps of the epoch."""
+    val_mse: float
+    """Infinite where a forecast could not be solved."""
+    lr: float
+    seconds: float
+    """Since the start of the training."""
+    memory_gb: NotRequired[float]
+    """The largest so far."""
+
+
+KINDS: dict[str, Any] = {
+    "epoch": int,
+    "train": dict,
+    "val_mse": int | float | None,
+    "lr": int | float,
+    "seconds": int | float,
+}
+"""Types of the keys that every line of metrics.jsonl has; an infinite error is written as null."""
 
 
 class MetricsLog:
@@ -23,7 +51,7 @@ class MetricsLog:
         """Drop rows of epochs that a resumed run repeats."""
         self.rows = [row for row in self.rows if row["epoch"] <= epoch]
 
-    def add(self, row: dict[str, Any]) -> None:
+    def add(self, row: EpochRow) -> None:
         """Append one epoch and write the files."""
         self.rows.append(row)
         lines = "".join(json.dumps(_finite(each)) + "\n" for each in self.rows)
@@ -39,7 +67,7 @@ class MetricsLog:
         writer.writerows(flat)
         return text.getvalue()
 
-    def _to_tensorboard(self, row: dict[str, Any]) -> None:
+    def _to_tensorboard(self, row: EpochRow) -> None:
         if find_spec("tensorboard") is None:
             return
         if self._board is None:
@@ -57,23 +85,42 @@ class MetricsLog:
             self._board.close()
 
 
-def read_metrics(folder: Path) -> list[dict[str, Any]]:
+def read_metrics(folder: Path) -> list[EpochRow]:
     """The rows of a run folder, none if it has no log yet."""
     path = folder / "metrics.jsonl"
     if not path.exists():
         return []
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return [
-        {**row, "val_mse": math.inf if row["val_mse"] is None else row["val_mse"]} for row in rows
-    ]
+    lines = path.read_bytes().splitlines()
+    return [_parsed(line, path, number) for number, line in enumerate(lines, 1)]
 
 
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
+def _parsed(line: bytes, path: Path, number: int) -> EpochRow:
+    try:
+        return _checked(json.loads(line))
+    except ValueError as error:
+        raise InputError(
+            f"cannot read line {number} of {path}: {error}. Expected one epoch, as pgode train "
+            f"wrote it there. Restore the file, or remove the line."
+        ) from None
+
+
+def _checked(content: Any) -> EpochRow:
+    if not isinstance(content, dict):
+        raise ValueError(f"it holds {type(content).__name__}, not keys and values")
+    for key, kind in KINDS.items():
+        if not isinstance(content.get(key, ""), kind):
+            raise ValueError(f'it has no valid "{key}"')
+    if content["val_mse"] is None:
+        content["val_mse"] = math.inf
+    return cast(EpochRow, content)
+
+
+def _finite(row: EpochRow) -> Mapping[str, Any]:
     """JSON has no infinity: the error of a forecast that could not be solved is null."""
     return row if math.isfinite(row["val_mse"]) else {**row, "val_mse": None}
 
 
-def _flat(row: dict[str, Any]) -> dict[str, float]:
+def _flat(row: Mapping[str, Any]) -> dict[str, float]:
     flat: dict[str, float] = {}
     for key, value in row.items():
         if isinstance(value, dict):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, result_file
 from pgode.reproduce.plan.trials import Trial
 from pgode.runtime.errors import InputError

@@ -29,10 +29,10 @@ def plain_table(
 
 
 def row_group(title: str, rows: Sequence[tuple[str, str, Sequence[str]]]) -> str:
-    """A table body under a line with its title; a row is (class, name, cells as HTML)."""
+    """A table body under a line with its title; a row is (class or "", name, cells as HTML)."""
     width = 1 + max(len(cells) for _, _, cells in rows)
     lines = [
-        f'<tr class="{kind}"><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
+        f'<tr{_class(kind)}><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>'
         for kind, name, cells in rows
     ]
     first = f'<tr><th scope="rowgroup" colspan="{width}">{escape(title)}</th></tr>'
@@ -65,3 +65,7 @@ def _value(value: str, whole: bool) -> str:
     if whole:
         return f"<dd><code>{value}</code></dd>"
     return f'<dd data-tip="{value}"><code>{value[:12]}…</code></dd>'
+
+
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""

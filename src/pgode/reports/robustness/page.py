@@ -12,7 +12,7 @@ from pgode.reports.base.charts import Chart, Series, draw, legend
 from pgode.reports.base.names import split_name
 from pgode.reports.base.numbers import finite
 from pgode.reports.base.page import Section, folded, render_page
-from pgode.reports.base.tables import facts_html
+from pgode.reports.base.tables import facts_html, row_group, table_html
 from pgode.reports.base.verdicts import verdict_list
 from pgode.reports.robustness.rows import (
     COMPARISON_COLUMNS,
@@ -156,20 +156,8 @@ def _bound_rows(run: RunRobustness) -> list[list[str]]:
 def _grouped_table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Rows grouped under the name of their run, which is their first cell."""
     titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head[1:])
-    bodies = []
-    for run in dict.fromkeys(row[0] for row in rows):
-        lines = "".join(
-            f'<tr><th scope="row">{escape(row[1])}</th>'
-            + "".join(f"<td>{escape(cell)}</td>" for cell in row[2:])
-            + "</tr>"
-            for row in rows
-            if row[0] == run
-        )
-        name = f'<tr><th scope="rowgroup" colspan="{len(head) - 1}">{escape(run)}</th></tr>'
-        bodies.append(f"<tbody>{name}{lines}</tbody>")
-    # A wide table scrolls in its own box; the box takes the focus, so that arrow keys can move it.
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
-        f"<caption>{escape(caption)}</caption><thead><tr>{titles}</tr></thead>{''.join(bodies)}"
-        "</table></div>"
-    )
+    groups: dict[str, list[tuple[str, str, list[str]]]] = {}
+    for run, name, *cells in rows:
+        groups.setdefault(run, []).append(("", name, [f"<td>{escape(c)}</td>" for c in cells]))
+    bodies = [row_group(run, group) for run, group in groups.items()]
+    return table_html(caption, f"<tr>{titles}</tr>", bodies)

@@ -11,22 +11,22 @@ from pgode.reports.base.names import labelled
 from pgode.reports.base.presentation import Player, Presentation
 from pgode.reports.molecule.data import MoleculeData
 from pgode.runtime.errors import InputError
+from pgode.training.metrics import EpochRow
 
 
 @dataclass(frozen=True)
 class ReportData:
     """Everything one report shows.
 
-    `summary` rows are (label, value); an entry of `epochs` is {"epoch": 1, "train": {"total": ..},
-    "val_mse": .., "lr": .., "seconds": ..}, with seconds since the start of the training;
-    `parameters` has the ranges of the known system parameters; `molecule` is
-    given if the objects are its atoms, all of them in every example.
+    `summary` rows are (label, value); `epochs` is the log of the training; `parameters` has the
+    ranges of the known system parameters; `molecule` is given if the objects are its atoms, all of
+    them in every example.
     """
 
     title: str
     summary: Sequence[tuple[str, str]]
     evaluation: Evaluation
-    epochs: Sequence[dict[str, Any]]
+    epochs: Sequence[EpochRow]
     features: tuple[str, ...]
     roles: tuple[str, ...]
     variables: tuple[str, ...]

@@ -1,8 +1,8 @@
 """Section "Training": validation error, terms of the loss and learning rate over epochs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import cycle
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -10,6 +10,7 @@ from jaxtyping import Float
 from pgode.reports.base.charts import Chart, Series, draw, legend
 from pgode.reports.base.numbers import finite, significant
 from pgode.reports.run.data import PageContent
+from pgode.training.metrics import EpochRow
 
 NO_LOG = '<p class="lead">There is no training log.</p>'
 
@@ -27,7 +28,7 @@ def training_section(content: PageContent) -> str:
     return f'<p class="lead">{cost}.</p><div class="grid">{"".join(panels)}</div>'
 
 
-def training_figures(epochs: Sequence[Mapping[str, Any]]) -> list[str]:
+def training_figures(epochs: Sequence[EpochRow]) -> list[str]:
     """Validation error, the terms of the loss, and the learning rate, over epochs.
 
     Terms that are zero or negative in any epoch, such as mutual information, cannot be drawn on a
@@ -81,7 +82,9 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.1f} minutes" if seconds < 7200 else f"{seconds / 3600:.1f} hours"
 
 
-def _column(epochs: Sequence[Mapping[str, Any]], name: str) -> Float[np.ndarray, " epochs"]:
+def _column(
+    epochs: Sequence[EpochRow], name: Literal["val_mse", "lr"]
+) -> Float[np.ndarray, " epochs"]:
     return np.array([finite(epoch.get(name)) for epoch in epochs])
 
 

@@ -4,30 +4,30 @@ from collections.abc import Sequence
 from statistics import mean
 
 from pgode.evaluation.evaluation import Evaluation, ScoreTable
+from pgode.models.registry import NAIVE
+from pgode.reports.base.names import NOISE_FLOOR, model_name
 from pgode.reproduce.output.content import Column, Share, TableCell, TableRow
 
-NAIVE = {
-    "last-value": "last value",
-    "constant-velocity": "constant velocity",
-    "mean-value": "mean of the condition",
-}
-ALWAYS_SHOWN = ("last-value", "constant-velocity")
-"""Naive models that always have a row, even before any score; the others suit only some data."""
 FLOOR = "noise-floor"
 
 
 def naive_rows(
     dataset: str, evaluations: Sequence[Evaluation], columns: Sequence[Column]
 ) -> list[TableRow]:
-    """The naive models; every scored trial of the data set has their errors."""
+    """The naive models; every scored trial of the data set has their errors.
+
+    Those for all data have a row even before any score; the others suit only some data.
+    """
     scored = {name for evaluation in evaluations for name in evaluation.naive}
 
-    def row(name: str, label: str) -> TableRow:
+    def row(name: str) -> TableRow:
         tables = [evaluation.naive_mse(name) for evaluation in evaluations]
-        return TableRow(dataset, label, name, _first_known(tables, columns), role="naive")
+        return TableRow(
+            dataset, model_name(name), name, _first_known(tables, columns), role="naive"
+        )
 
     return [
-        row(name, label) for name, label in NAIVE.items() if name in scored or name in ALWAYS_SHOWN
+        row(name) for name, entry in NAIVE.items() if name in scored or entry.naive == "all data"
     ]
 
 
@@ -42,7 +42,7 @@ def floor_rows(
     if not floors:
         return []
     cells = _first_known(floors, columns)
-    return [TableRow(dataset, "noise floor", FLOOR, cells, role="floor")]
+    return [TableRow(dataset, NOISE_FLOOR, FLOOR, cells, role="floor")]
 
 
 def share(evaluations: Sequence[Evaluation], column: Column) -> Share | None:

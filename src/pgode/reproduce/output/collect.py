@@ -5,6 +5,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from pgode.evaluation.evaluation import Evaluation
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.baselines import floor_rows, naive_rows, share
 from pgode.reproduce.output.content import (
     Column,
@@ -15,8 +16,6 @@ from pgode.reproduce.output.content import (
     TableContent,
     TableRow,
 )
-from pgode.reproduce.plan.cost import EpochCost, read_cost
-from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.results import Result
 from pgode.reproduce.plan.selection import (
     Combination,
@@ -26,6 +25,7 @@ from pgode.reproduce.plan.selection import (
     learning_rate,
     trained_horizon,
 )
+from pgode.reproduce.runner.cost import EpochCost, read_cost
 from pgode.reproduce.tables.catalogue import Experiment
 from pgode.reproduce.tables.published import ROWS, published_tables
 

@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
+from pgode.reports.base.names import short_split_name
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.content import TableContent, TableRow
-from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.results import read_result
 from pgode.reproduce.plan.selection import Combination, Selection, combinations, full_trials
 from pgode.reproduce.plan.trials import Trial, run_folder
@@ -86,8 +87,7 @@ def _errors(
             line = [row for row in rows if row.label == label]
             values = [row.cells[number].ours for row in line]
             _line(panel, line, values, f"{label.replace('`', '')}, {horizon} frames")
-    name = "ID" if split == "test" else "OOD"
-    panel.set(title=f"{name}, {variable}", xlabel=content.axis)
+    panel.set(title=f"{short_split_name(split)}, {variable}", xlabel=content.axis)
     if panel.lines:
         panel.set_yscale("log")
 
@@ -109,7 +109,7 @@ def _trajectories(data: Trajectories, runs: dict[str, Run], horizon: int) -> str
         for system in range(min(wanted, part.systems)):
             panels = next(lines)
             _system(panels, part.select(np.array([system])), runs, horizon)
-            panels[0].set_ylabel(f"{'ID' if split == 'test' else 'OOD'} system {system}")
+            panels[0].set_ylabel(f"{short_split_name(split)} system {system}")
     return _svg(figure)
 
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from rich.table import Table
 
+from pgode.reports.base.names import SHORT_SPLITS, short_split_name
 from pgode.reports.base.page import Section, render_page
 from pgode.reports.terminal import SHARE_LABEL, percent_range
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.content import Content, CostContent, TableCell, TableContent, TableRow
-from pgode.reproduce.plan.datasets import DATASETS
 
 WORSE = "▲"
-SPLITS = {"test": "ID", "ood": "OOD"}
 LEGEND = (
     "MSE x 1e-{digits} in scaled units; ours, then the paper's in brackets. Bold: the lowest of "
     f"ours in a column. {WORSE}: ours is above the paper's. ±: standard deviation over seeds."
@@ -86,7 +86,7 @@ def _error_table(content: TableContent, dataset: str) -> TextTable:
     rows = content.rows_of(dataset)
     header = ["model"] if content.axis is None else ["model", content.axis]
     header += [
-        f"{SPLITS.get(split, split)} {horizon} {variable}"
+        f"{short_split_name(split)} {horizon} {variable}"
         for split, horizon, variable in content.columns
     ]
     header += ["s / epoch"] if content.timed else []
@@ -154,7 +154,7 @@ def _lowest(values: Iterable[float | None]) -> float | None:
 def _by_split(header: list[str]) -> list[tuple[str, list[int]]]:
     """(split, its columns): ID and OOD separately, where there are both, to fit on a terminal."""
     groups = []
-    for name in SPLITS.values():
+    for name in SHORT_SPLITS.values():
         columns = [n for n, text in enumerate(header) if text.startswith(f"{name} ")]
         if columns:
             others = [n for n, text in enumerate(header[1:], 1) if " " not in text]

@@ -1,1 +1,1 @@
-"""Which trials a table is made of: data sets, budgets, settings."""
+"""Which trials a table is made of: selection, budgets, settings, results."""

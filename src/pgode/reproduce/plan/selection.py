@@ -3,8 +3,8 @@
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.budgets import BUDGETS, RATES
-from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.results import Result, read_result
 from pgode.reproduce.plan.trials import Trial
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment, Row

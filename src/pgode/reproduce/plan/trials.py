@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.training.config import RunConfig, run_config
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, write_result
 from pgode.reproduce.plan.selection import Selection, combinations, full_trials, tuning_trials
 from pgode.reproduce.plan.trials import Trial

@@ -8,8 +8,8 @@ import numpy as np
 from pgode import __version__
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.evaluation import Evaluation
-from pgode.reproduce.plan.dataset import Dataset
-from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.datasets.dataset import Dataset
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, write_result
 from pgode.reproduce.plan.trials import Trial, run_folder
 from pgode.runs.run import Run

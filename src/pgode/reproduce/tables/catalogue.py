@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.tables.published import ROWS
 
 Kind = Literal["errors", "cost", "curves", "pictures"]

@@ -14,7 +14,7 @@ from pgode import __version__
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.models import Forecaster, build_model, model_config
-from pgode.reproduce.plan.datasets import DATASETS
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.trials import Trial
 from pgode.reproduce.tables.catalogue import Experiment, Row
 from pgode.runtime.files import write_json

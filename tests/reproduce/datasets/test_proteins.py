@@ -14,10 +14,10 @@ from pgode.data.simulate.protein import from_sequence
 from pgode.evaluation.evaluation import Evaluation, NoiseFloor, ScoreTable
 from pgode.evaluation.uncertainty.noise_floor import noise_floor
 from pgode.models import model_config
+from pgode.reproduce.datasets import proteins
+from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.collect import collect_errors
 from pgode.reproduce.output.rendering import markdown, terminal, text_tables
-from pgode.reproduce.plan import proteins
-from pgode.reproduce.plan.datasets import DATASETS
 from pgode.reproduce.plan.results import Result, write_result
 from pgode.reproduce.plan.selection import Selection, combinations, full_trials, tuning_trials
 from pgode.reproduce.plan.trials import Trial

@@ -1,8 +1,8 @@
 """The data sets of the paper's tables. A new one is one entry here."""
 
-from pgode.reproduce.plan.dataset import Dataset
-from pgode.reproduce.plan.particles import SimulatedParticles
-from pgode.reproduce.plan.proteins import SimulatedProtein
+from pgode.reproduce.datasets.dataset import Dataset
+from pgode.reproduce.datasets.particles import SimulatedParticles
+from pgode.reproduce.datasets.proteins import SimulatedProtein
 
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset

@@ -10,7 +10,7 @@ from rich.console import Console
 from pgode.data import files
 from pgode.data.simulate import simulate
 from pgode.data.trajectories import Trajectories
-from pgode.reproduce.plan.dataset import Dataset, Sizes
+from pgode.reproduce.datasets.dataset import Dataset, Sizes
 from pgode.runtime.locks import locked
 
 

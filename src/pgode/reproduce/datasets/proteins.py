@@ -17,7 +17,7 @@ from pgode.data.molecules import Alignment, Preparation
 from pgode.data.simulate import protein
 from pgode.data.simulate.protein.display import Bars
 from pgode.data.trajectories import Trajectories
-from pgode.reproduce.plan.dataset import Dataset, Sizes
+from pgode.reproduce.datasets.dataset import Dataset, Sizes
 from pgode.runtime.errors import InputError
 from pgode.runtime.locks import locked
 

@@ -1,0 +1,13 @@
+"""Arguments and options that several commands share, with their help."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+RunName = Annotated[str, Parameter(help="Run folder, or a shipped model by name (springs-10).")]
+RunData = Annotated[
+    Path | None, Parameter(help="Data file; the one the run was trained on if not given.")
+]
+SampleSeed = Annotated[int, Parameter(help="Seed of the samples.")]
+ResultFile = Annotated[Path | None, Parameter(help="File for the full result.")]

@@ -1,0 +1,1 @@
+"""The data sets of the tables: how they are made, and how models are compared on them."""
