@@ -4,10 +4,32 @@ Each file measures one thing: `run()` returns plain numbers, and `figures(measur
 a limit. Times are compared within one run only, since machines differ.
 """
 
+import json
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 Measurements = dict[str, Any]
+ROOT = Path(__file__).parents[1]
+
+
+def measured_alone(module: str, settings: Any) -> Any:
+    """The last line that `python -m module SETTINGS` prints, as JSON.
+
+    In a separate process, since the peak memory of a process never falls.
+    """
+    child = subprocess.run(
+        [sys.executable, "-m", module, json.dumps(settings)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if child.returncode:
+        raise RuntimeError(f"python -m {module} failed:\n{child.stderr}")
+    return json.loads(child.stdout.splitlines()[-1])
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,14 @@ interpreter, libraries, data and optimiser.
 import argparse
 import json
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
 import torch
 
-from benchmarks import Figure, Measurements
+from benchmarks import Figure, Measurements, measured_alone
 from benchmarks.training_step import BATCH, EPOCH, HORIZON, Training, fresh_model, training_systems
 from pgode.training.memory import keep_freed_memory
-
-ROOT = Path(__file__).parents[1]
 
 
 def peak_bytes() -> int:
@@ -61,16 +58,7 @@ def run(
             "threads": threads,
             "steps": steps,
         }
-        child = subprocess.run(
-            [sys.executable, "-m", "benchmarks.memory", json.dumps(settings)],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if child.returncode:
-            raise RuntimeError(f"the process that measures memory failed:\n{child.stderr}")
-        sizes = json.loads(child.stdout.splitlines()[-1])
+        sizes = measured_alone("benchmarks.memory", settings)
         result[name] = {key: round(value / 1e9, 3) for key, value in sizes.items()}
     return result
 

@@ -4,7 +4,6 @@ Each case runs in a separate process, as in `benchmarks.memory`.
 """
 
 import json
-import subprocess
 import sys
 from time import perf_counter
 
@@ -12,8 +11,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from benchmarks import Figure, Measurements
-from benchmarks.memory import ROOT, peak_bytes
+from benchmarks import Figure, Measurements, measured_alone
+from benchmarks.memory import peak_bytes
 from benchmarks.training_step import CONDITION, Training, fresh_model
 from pgode.data.neighbours import distance_edges
 from pgode.data.trajectories import Trajectories
@@ -80,17 +79,8 @@ def run(threads: int = 2, quick: bool = False) -> Measurements:
     cases += [(500 if quick else 5000, 1, True)]
     results = []
     for atoms, systems, recompute in cases:
-        settings = json.dumps([atoms, systems, horizon, threads, recompute])
-        child = subprocess.run(
-            [sys.executable, "-m", "benchmarks.molecules", settings],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if child.returncode:
-            raise RuntimeError(f"the process that trains on molecules failed:\n{child.stderr}")
-        results.append(json.loads(child.stdout))
+        settings = [atoms, systems, horizon, threads, recompute]
+        results.append(measured_alone("benchmarks.molecules", settings))
     return {"benchmark": "molecules", "cases": results}
 
 

@@ -34,6 +34,29 @@ FLAGS = (
 PATIENCE = 60.0
 
 
+def painted(canvas: str, is_painted: str) -> str:
+    """A script for [how many pixels of a canvas are painted, a sum that changes with the drawing].
+
+    `canvas` is its selector, `is_painted` a condition on data[i] to data[i + 3]. The pixels are
+    read from a copy, because Chromium warns when a canvas meant for drawing is read often.
+    """
+    return f"""(() => {{
+      const drawn = document.querySelector("{canvas}");
+      const canvas = new OffscreenCanvas(drawn.width, drawn.height);
+      const context = canvas.getContext("2d", {{ willReadFrequently: true }});
+      context.drawImage(drawn, 0, 0);
+      const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
+      let [count, sum] = [0, 0];
+      for (let i = 0; i < data.length; i += 4) {{
+        if ({is_painted}) {{
+          count += 1;
+          sum = (sum * 31 + i + data[i] + 7 * data[i + 1]) % 1000003;
+        }}
+      }}
+      return [count, sum];
+    }})()"""
+
+
 class Chromium:
     """One page in one browser. Errors of its console and requests it made are collected."""
 

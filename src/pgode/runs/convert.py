@@ -13,6 +13,7 @@ from pgode.batches.normaliser import upgrade_normaliser
 from pgode.evaluation.uncertainty.joint_residuals import RESIDUALS_FILE
 from pgode.models.latent import LatentConfig
 from pgode.models.pgode.config import MOVED
+from pgode.runs.folder import DAMAGE, damaged
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_json, write_text
 from pgode.runtime.settings import merged
@@ -147,12 +148,8 @@ def _convert_checked(old: Path, new: Path, model: str) -> None:
         _convert_file(old, new, model)
     except InputError:
         raise
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
-        detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
-        raise InputError(
-            f"cannot convert {old}: {detail}. Expected the file that pgode train wrote there. "
-            f"Restore it, or train again."
-        ) from None
+    except DAMAGE as error:
+        raise damaged("convert", old, error) from None
 
 
 def _convert_file(old: Path, new: Path, model: str) -> None:

@@ -152,9 +152,18 @@ def _read(path: Path, name: str, parse: Callable[[dict[str, Any]], Content]) -> 
         return parse(json.loads((path / name).read_text(encoding="utf-8")))
     except OutdatedRunError:
         raise
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
-        raise InputError(
-            f"cannot read {path / name}: {detail}. Expected the file that pgode train wrote there. "
-            f"Restore it, or train again."
-        ) from None
+    except DAMAGE as error:
+        raise damaged("read", path / name, error) from None
+
+
+DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError)
+"""Exceptions that content of the wrong form causes."""
+
+
+def damaged(action: str, path: Path, error: Exception) -> InputError:
+    """The error for a file of a run that cannot be used."""
+    detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
+    return InputError(
+        f"cannot {action} {path}: {detail}. Expected the file that pgode train wrote there. "
+        f"Restore it, or train again."
+    )

@@ -3,28 +3,16 @@
 from pathlib import Path
 
 import pytest
-from tests.reports.chromium import Chromium
+from tests.reports.chromium import Chromium, painted
 from tests.reports.molecules import trained_on, trajectories
 
 from pgode.runs.report import write_run_report
 
 pytestmark = pytest.mark.browser
 
-# Pixels that differ from the corner's, and a sum that changes with what is drawn.
-DRAWN = """(() => {
-  const drawn = document.querySelector("#molecule-view canvas");
-  const canvas = new OffscreenCanvas(drawn.width, drawn.height);
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  context.drawImage(drawn, 0, 0);
-  const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
-  let [count, sum] = [0, 0];
-  for (let i = 0; i < data.length; i += 4) {
-    if (data[i] !== data[0] || data[i + 1] !== data[1] || data[i + 2] !== data[2]) {
-      count += 1; sum = (sum * 31 + i + data[i] + 7 * data[i + 1]) % 1000003;
-    }
-  }
-  return [count, sum];
-})()"""
+# Pixels that differ from the corner's.
+DIFFERS = " || ".join(f"data[i + {k}] !== data[{k}]" for k in range(3))
+DRAWN = painted("#molecule-view canvas", DIFFERS)
 
 
 @pytest.fixture(scope="module")

@@ -3,27 +3,14 @@
 from pathlib import Path
 
 import pytest
-from tests.reports.chromium import Chromium
+from tests.reports.chromium import Chromium, painted
 from tests.reports.fabricate import planar, springs_report
 
 from pgode.reports import write_report
 
 pytestmark = pytest.mark.browser
 
-# How many pixels of the canvas are not blank, and a sum that changes with what is drawn. Read from
-# a copy, because Chromium warns when a canvas meant for drawing is read often.
-PIXELS = """(() => {
-  const drawn = document.getElementById("player-canvas");
-  const canvas = new OffscreenCanvas(drawn.width, drawn.height);
-  const context = canvas.getContext("2d", { willReadFrequently: true });
-  context.drawImage(drawn, 0, 0);
-  const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
-  let [count, sum] = [0, 0];
-  for (let i = 0; i < data.length; i += 4) {
-    if (data[i + 3]) { count += 1; sum = (sum * 31 + i + data[i] + 7 * data[i + 1]) % 1000003; }
-  }
-  return [count, sum];
-})()"""
+PIXELS = painted("#player-canvas", "data[i + 3]")
 
 
 @pytest.fixture(scope="module")
@@ -128,10 +115,10 @@ def test_charts_and_heat_maps_tell_their_values_under_the_pointer(browser, sprin
 def test_a_change_to_the_dark_scheme_repaints_the_canvas(browser, springs):
     browser.open(springs)
     colour = "getComputedStyle(document.body).backgroundColor"
-    light, painted = browser.run(colour), browser.run(PIXELS)
+    light, pixels = browser.run(colour), browser.run(PIXELS)
     browser.scheme("dark")
     browser.wait(f"{colour} !== '{light}'")
-    assert browser.run(PIXELS)[1] != painted[1]
+    assert browser.run(PIXELS)[1] != pixels[1]
 
 
 def test_nothing_is_wider_than_a_telephone(browser, springs):

@@ -15,6 +15,7 @@ from pgode.evaluation.evaluation import Evaluation, NoiseFloor, ScoreTable
 from pgode.evaluation.uncertainty.noise_floor import noise_floor
 from pgode.models import model_config
 from pgode.reproduce.datasets import proteins
+from pgode.reproduce.datasets.dataset import Resources
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.collect import collect_errors
 from pgode.reproduce.output.rendering import markdown, terminal, text_tables
@@ -285,7 +286,7 @@ def test_both_alignments_come_from_one_simulation(tmp_path, monkeypatch):
     short |= {"implicit": True, "replicas": 2, "replicated": 1, "condition": 2, "horizon": 3}
     monkeypatch.setattr(proteins, "WITHOUT_WATER", short)
     write_text(tmp_path / "data" / "5awl.pdb", from_sequence("GG").pdb)
-    superposed = files.read(DATASETS["5awl"].make("smoke", tmp_path, jobs=2))
+    superposed = files.read(DATASETS["5awl"].make("smoke", tmp_path, Resources(jobs=2)))
     kept = tmp_path / "data" / "5awl-smoke.samples"
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*.npz")}
     assert len(before) == 1 + 4 + 10  # equilibrated, a start per split, samples

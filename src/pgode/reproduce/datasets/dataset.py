@@ -30,6 +30,18 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Resources:
+    """What making a data set may use: processes, an engine, and a console for its progress."""
+
+    jobs: int = 1
+    engine: str = "local"
+    console: Console | None = None
+
+
+ALONE = Resources()
+
+
+@dataclass(frozen=True)
 class Dataset(ABC):
     """A data set by name, with options of training, scoring and printing shared by all models.
 
@@ -88,15 +100,7 @@ class Dataset(ABC):
         """Whether trials can start: the data exists, or a trial makes it in seconds."""
 
     @abstractmethod
-    def make(
-        self,
-        budget: str,
-        root: Path,
-        *,
-        jobs: int = 1,
-        engine: str = "local",
-        console: Console | None = None,
-    ) -> Path:
+    def make(self, budget: str, root: Path, resources: Resources = ALONE) -> Path:
         """Make the data if it does not exist, with progress on the console; returns its path."""
 
     @abstractmethod

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rich.console import Console
-
 from pgode.data import files
 from pgode.data.simulate import simulate
 from pgode.data.trajectories import Trajectories
-from pgode.reproduce.datasets.dataset import Dataset, Sizes
+from pgode.reproduce.datasets.dataset import ALONE, Dataset, Resources, Sizes
 from pgode.runtime.locks import locked
 
 
@@ -36,15 +34,7 @@ class SimulatedParticles(Dataset):
         """Always: a trial makes the data."""
         return True
 
-    def make(
-        self,
-        budget: str,
-        root: Path,
-        *,
-        jobs: int = 1,
-        engine: str = "local",
-        console: Console | None = None,
-    ) -> Path:
+    def make(self, budget: str, root: Path, resources: Resources = ALONE) -> Path:
         """Simulate the data in this process if it does not exist."""
         path = self.file(budget, root)
         with locked(path):

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rich.console import Console
-
 from pgode.data import files
 from pgode.data.molecules import Alignment, Preparation
 from pgode.data.simulate import protein
 from pgode.data.simulate.protein.display import Bars
 from pgode.data.trajectories import Trajectories
-from pgode.reproduce.datasets.dataset import Dataset, Sizes
+from pgode.reproduce.datasets.dataset import ALONE, Dataset, Resources, Sizes
 from pgode.runtime.errors import InputError
 from pgode.runtime.locks import locked
 
@@ -66,15 +64,7 @@ class SimulatedProtein(Dataset):
         """Whether the file exists."""
         return self.file(budget, root).exists()
 
-    def make(
-        self,
-        budget: str,
-        root: Path,
-        *,
-        jobs: int = 1,
-        engine: str = "local",
-        console: Console | None = None,
-    ) -> Path:
+    def make(self, budget: str, root: Path, resources: Resources = ALONE) -> Path:
         """Simulate what is missing; an existing file is left as it is.
 
         KeyboardInterrupt if the process is asked to stop; finished samples are kept.
@@ -88,9 +78,15 @@ class SimulatedProtein(Dataset):
             solvent = WITHOUT_WATER if budget == "smoke" else IN_WATER
             options: dict[str, Any] = {**self.sizes[budget].counts, **solvent}
             settings = protein.ProteinSettings(source.name, source.hash, **options)
+            console = resources.console
             with nullcontext() if console is None else Bars(console) as display:
                 samples = protein.simulate_samples(
-                    source, settings, folder, jobs=jobs, engine=engine, display=display
+                    source,
+                    settings,
+                    folder,
+                    jobs=resources.jobs,
+                    engine=resources.engine,
+                    display=display,
                 )
             preparation = Preparation(align=self.align)
             replicas = protein.collect_replicas(samples, preparation)

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
+from pgode.reproduce.datasets.dataset import Resources
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, write_result
 from pgode.reproduce.plan.selection import Selection, combinations, full_trials, tuning_trials
@@ -77,7 +78,7 @@ def _make_data(
             continue
         console.print(f"making the data of {name}", highlight=False)
         try:
-            dataset.make(budget, root, jobs=jobs, engine=engine, console=console)
+            dataset.make(budget, root, Resources(jobs, engine, console))
         except PgodeError as error:
             failures[name] = str(error)
             console.print(f"failed: {name}: {error}", style="red", highlight=False, soft_wrap=True)
