@@ -31,7 +31,8 @@ over objects and over the first 12, 24 or 36 forecast frames; 12 observed frames
 200 validation, 200 test (ID) and 200 out-of-distribution (OOD) systems. One seed. The paper's
 numbers are those of its Table 1; its data was drawn with other random numbers and scaled by its
 own code, so the last digits of a comparison mean nothing. The naive models "last value" and
-"constant velocity" learn nothing.
+"constant velocity" learn nothing. "Known law" is the simulator itself, started from the last
+observed frame with its strength fitted to the observed frames: the floor.
 
 `python -m benchmarks.accuracy train NAME` trains each model; its full evaluation is in
 `benchmarks/results/NAME.json`.
@@ -160,6 +161,8 @@ def _section(title: str, system: str, result: Result) -> str:
         "constant velocity": _errors(evaluation.naive_mse("constant-velocity"), CELLS),
         "last value": _errors(evaluation.naive_mse("last-value"), CELLS),
     }
+    if evaluation.known_law is not None:
+        rows["known law"] = _errors(evaluation.known_law, CELLS)
     coverage, training = evaluation.score("coverage_90"), evaluation.training
     drift = evaluation.energy_drift or {}
     seed = training.seed if training else "unknown"

@@ -12,6 +12,7 @@ from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.evaluation import Curves, Evaluation, ScoreTable
 from pgode.evaluation.horizons import check_horizons
+from pgode.evaluation.known_law import predict_by_law
 from pgode.evaluation.predictions import Predictions, predict
 from pgode.evaluation.scores.errors import SystemErrors, error_by_frame, skill
 from pgode.evaluation.scores.metrics import METRICS, Rows
@@ -47,6 +48,7 @@ def evaluate(
     ours: dict[str, _SplitScores] = {}
     naive: dict[str, dict[str, _SplitScores]] = {each: {} for each in baselines}
     drift: dict[str, dict[str, float]] = {}
+    law: dict[str, Rows] = {}
     seconds, evaluations = 0.0, 0
     for split in splits:
         windows = Windows(data.split_of(split), normaliser, condition, max(horizons))
@@ -57,6 +59,8 @@ def evaluate(
             naive[each][split] = _scored(predict(baseline, windows), None, normaliser, horizons)
         if (split_drift := energy_drift(windows, predictions)) is not None:
             drift[split] = split_drift
+        if (by_law := predict_by_law(windows, predictions)) is not None:
+            law[split] = METRICS["mse"].rows(by_law, normaliser, horizons)
         seconds += predictions.seconds
         evaluations = predictions.evaluations
     scores, naive_scores = _tables(ours), {each: _tables(parts) for each, parts in naive.items()}
@@ -79,6 +83,7 @@ def evaluate(
         seconds=seconds,
         evaluations=evaluations,
         energy_drift=drift or None,
+        known_law=ScoreTable(law) if law else None,
     )
 
 

@@ -154,7 +154,8 @@ class Evaluation:
     `curve_low` and `curve_high` are the 10 % and 90 % quantiles of the model's error over systems.
     `energy_drift` is by split and then "forecast" or "truth". `samples` is 0 if probabilistic
     scores were omitted; `seconds` is the time of all forecasts of the model, and `evaluations` the
-    number of right-hand-side evaluations of one forecast.
+    number of right-hand-side evaluations of one forecast. `known_law` is
+    the mean squared error of the law that simulated the data, see `pgode.evaluation.known_law`.
     """
 
     model: str
@@ -173,6 +174,7 @@ class Evaluation:
     seconds: float
     evaluations: int
     energy_drift: dict[str, dict[str, float]] | None = None
+    known_law: ScoreTable | None = None
     noise_floor: NoiseFloor | None = None
     training: Training | None = None
 
@@ -198,6 +200,7 @@ class Evaluation:
     def from_json(cls, content: Mapping[str, Any]) -> "Evaluation":
         """Read back what `to_json` wrote."""
         floor, training = content.get("noise_floor"), content.get("training")
+        law = content.get("known_law")
         return cls(
             **{name: content[name] for name in _UNCHANGED},
             horizons=tuple(content["horizons"]),
@@ -205,6 +208,7 @@ class Evaluation:
             scores=_tables(content["scores"]),
             naive={name: _tables(scores) for name, scores in content["naive"].items()},
             skill=ScoreTable.from_json(content["skill"]),
+            known_law=None if law is None else ScoreTable.from_json(law),
             noise_floor=None if floor is None else NoiseFloor.from_json(floor),
             training=None if training is None else Training.from_json(training),
         )

@@ -5,11 +5,13 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from pgode.evaluation.evaluation import Evaluation
+from pgode.evaluation.evaluation import Evaluation, ScoreTable
 from pgode.reports.base.comparison import Comparison, compare
-from pgode.reports.base.names import NOISE_FLOOR, model_name
+from pgode.reports.base.names import KNOWN_LAW, NOISE_FLOOR, model_name
 from pgode.reports.base.numbers import finite, in_units, significant
 
+SMALL = 1e-3
+"""Below this, in the unit of the table, the size of a floor is shown with one digit."""
 SHARE_LABEL = "share of the achievable improvement"
 """(last value - model) / (last value - noise floor), on the systems with replicas."""
 
@@ -49,17 +51,23 @@ def error_table(evaluation: Evaluation) -> Table:
 def floor_rows(
     evaluation: Evaluation, split: str, comparison: Comparison
 ) -> list[tuple[str, list[str]]]:
-    """The noise floor of a split and the model's share of the achievable improvement.
+    """What no model can be far below: the error of the known law, and the noise floor.
 
-    The share is that of the systems with replicas, so it does not follow from the other rows; its
-    90 % range over resampled systems is in brackets.
+    With the noise floor comes the model's share of the achievable improvement. It is that of the
+    systems with replicas, so it does not follow from the other rows; its 90 % range over resampled
+    systems is in brackets.
     """
-    floor = evaluation.noise_floor
-    if floor is None or split not in floor.mse.splits:
-        return []
     columns = [(h, name) for h in comparison.horizons for name in comparison.variables]
-    lowest = np.array([finite(floor.mse.at(split, *column)) for column in columns])
-    rows = [(NOISE_FLOOR, [significant(x) for x in lowest / 10.0**comparison.exponent])]
+
+    def errors(table: ScoreTable) -> list[str]:
+        values = np.array([finite(table.at(split, *column)) for column in columns])
+        return [_narrow(value) for value in values / 10.0**comparison.exponent]
+
+    law, floor = evaluation.known_law, evaluation.noise_floor
+    rows = [] if law is None or split not in law.splits else [(KNOWN_LAW, errors(law))]
+    if floor is None or split not in floor.mse.splits:
+        return rows
+    rows.append((NOISE_FLOOR, errors(floor.mse)))
     if floor.share is not None and split in floor.share.splits:
         tables = (floor.share, floor.share_low, floor.share_high)
         cells = [
@@ -69,6 +77,11 @@ def floor_rows(
         # On two lines, since the table should fit in 80 columns.
         rows.append((SHARE_LABEL.replace(" improvement", "\nimprovement"), cells))
     return rows
+
+
+def _narrow(value: float) -> str:
+    """A number that fits a narrow column, also if it is far below the others of the table."""
+    return f"{value:.0e}" if 0 < value < SMALL else significant(value)
 
 
 def percent_range(share: float | None, low: float | None, high: float | None) -> str:
@@ -87,7 +100,7 @@ def _empty_table(evaluation: Evaluation, comparison: Comparison) -> Table:
     table = Table(
         title=f"Mean squared error of scaled values{in_units(comparison.exponent)}",
         title_justify="left",
-        caption=f"bold: lowest{skill}{_floor_caption(evaluation)}",
+        caption=f"bold: lowest{skill}{_law_caption(evaluation)}{_floor_caption(evaluation)}",
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),  # narrow: three horizons of two variables fit in 80 columns
@@ -99,6 +112,15 @@ def _empty_table(evaluation: Evaluation, comparison: Comparison) -> Table:
         for variable in comparison.variables:
             table.add_column(Text(f"{horizon}\n{variable}", justify="right"), justify="right")
     return table
+
+
+def _law_caption(evaluation: Evaluation) -> str:
+    if evaluation.known_law is None:
+        return ""
+    return (
+        "\nknown law: the simulator itself, started from the last observed frame,"
+        "\nwith its strength fitted to the observed frames"
+    )
 
 
 def _floor_caption(evaluation: Evaluation) -> str:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from pgode.data.edges import Edges
 from pgode.data.schema import SPLITS
 from pgode.data.simulate.parameters import Ranges
+from pgode.data.trajectories import Trajectories
 
 Parameters = Mapping[str, float]
 """Parameters of one system by name."""
@@ -66,6 +67,24 @@ class ParticleSystem(ABC):
         self, initial: Initial, parameters: ParameterColumns, schedule: Schedule
     ) -> Float[np.ndarray, "system object frame feature"]:
         """Positions, then velocities, of every object of every system at every frame."""
+
+    def restarted(
+        self,
+        data: Trajectories,
+        systems: Int[np.ndarray, " row"],
+        positions: Float[np.ndarray, "row object axes"],
+        velocities: Float[np.ndarray, "row object axes"],
+    ) -> Initial:
+        """Initial states with these positions and velocities; row k has the graph of `systems[k]`.
+
+        Every system of `data` has one graph.
+        """
+        edges = data.edges
+        weights = np.zeros((data.systems, data.objects, data.objects))
+        weights[edges.edge_graph, edges.edge_receiver, edges.edge_sender] = edges.edge_attributes[
+            :, 0
+        ]
+        return Initial(weights[systems], positions, velocities)
 
     @abstractmethod
     def energy(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from pgode.evaluation.evaluation import Evaluation
+from pgode.evaluation.evaluation import Evaluation, ScoreTable
 from pgode.reports.base.names import model_name
 from pgode.reports.base.numbers import finite, suitable_exponent, times
 
@@ -39,6 +39,16 @@ class Comparison:
             known == known.min(axis=0)
         ) & np.isfinite(self.errors)
         return lowest
+
+    def cells(self, table: ScoreTable) -> Float[np.ndarray, "split horizon variable"]:
+        """The scores of another table for the same cells, NaN where it has none."""
+        values = [
+            finite(table.at(split, horizon, name))
+            for split in self.splits
+            for horizon in self.horizons
+            for name in self.variables
+        ]
+        return np.array(values).reshape(self.errors.shape[1:])
 
     @property
     def skill_ratio(self) -> Ratio | None:

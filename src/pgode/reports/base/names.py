@@ -11,6 +11,7 @@ _SPLITS = {
 SHORT_SPLITS = {"test": "ID", "ood": "OOD"}
 """The paper's abbreviations, for heads of narrow columns."""
 NOISE_FLOOR = "noise floor"
+KNOWN_LAW = "known law"
 
 
 def split_name(split: str) -> str:

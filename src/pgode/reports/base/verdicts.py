@@ -7,9 +7,10 @@ from html import escape
 import numpy as np
 from jaxtyping import Bool
 
+from pgode.evaluation.evaluation import ScoreTable
 from pgode.reports.base.comparison import Comparison, Ratio
 from pgode.reports.base.names import model_name, split_name
-from pgode.reports.base.numbers import excess
+from pgode.reports.base.numbers import excess, times
 
 MAX_CELLS = 6
 """Cells of a table that one sentence names; further ones are only counted."""
@@ -40,6 +41,26 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
     *first, last = map(model_name, others)
     names = f"{', '.join(first)} and {last}" if first else last
     return [Verdict(True, f"Better than {names} in every cell of the table.")]
+
+
+def law_verdicts(comparison: Comparison, law: ScoreTable | None) -> list[Verdict]:
+    """How far the model is above the known law, which nothing is expected to beat."""
+    if law is None:
+        return []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = comparison.errors[0] / comparison.cells(law)
+    known = ratio[np.isfinite(ratio)]
+    if not known.size:
+        return []
+    low, high = (times(float(value)) for value in (known.min(), known.max()))
+    spread = f"{low} to {high}" if low != high else low
+    return [
+        Verdict(
+            True,
+            f"The error is {spread} that of the known law: the simulator itself, started from the "
+            f"last observed frame with its strength fitted to the observed ones.",
+        )
+    ]
 
 
 def verdict_list(sentences: Sequence[Verdict]) -> str:

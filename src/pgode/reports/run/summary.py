@@ -6,13 +6,13 @@ from html import escape
 
 import numpy as np
 
-from pgode.evaluation.evaluation import Evaluation
+from pgode.evaluation.evaluation import Evaluation, ScoreTable
 from pgode.reports.base.comparison import Comparison, compare, ratio_text
-from pgode.reports.base.names import model_name, split_name
+from pgode.reports.base.names import KNOWN_LAW, model_name, split_name
 from pgode.reports.base.numbers import in_units, power_of_ten, significant
 from pgode.reports.base.page import folded
 from pgode.reports.base.tables import column_groups, facts_html, row_group, table_html
-from pgode.reports.base.verdicts import verdict_list, verdicts
+from pgode.reports.base.verdicts import law_verdicts, verdict_list, verdicts
 from pgode.reports.run.data import PageContent
 
 TILES = 3
@@ -26,14 +26,16 @@ def summary_section(content: PageContent) -> str:
     comparison = compare(content.evaluation, content.variables)
     if not comparison.errors.size:
         return facts_html(data.summary) + '<p class="lead">There are no errors to report.</p>'
-    parts = [tiles(comparison), verdict_list(verdicts(comparison)), error_html(comparison, CAPTION)]
+    law = content.evaluation.known_law
+    sentences = [*verdicts(comparison), *law_verdicts(comparison, law)]
+    parts = [tiles(comparison), verdict_list(sentences), error_html(comparison, CAPTION, law)]
     parts.append(
         '<p class="note">Errors are in scaled units. The lowest of each column is bold. '
         f"A ratio below 1 is better than {model_name(comparison.reference)}, above 1 worse.</p>"
     )
     single = per_feature(content.evaluation, data.features)
     if single is not None:
-        table = error_html(single, "Mean squared error of each feature")
+        table = error_html(single, "Mean squared error of each feature", law)
         parts.append(folded("Each feature separately", table))
     parts.append(f"<h3>This run</h3>{facts_html(data.summary)}" if data.summary else "")
     return "".join(parts)
@@ -61,8 +63,11 @@ def tiles(comparison: Comparison) -> str:
     )
 
 
-def error_html(comparison: Comparison, caption: str) -> str:
-    """Errors by split, model, horizon and variable, with the ratio to the reference."""
+def error_html(comparison: Comparison, caption: str, law: ScoreTable | None = None) -> str:
+    """Errors by split, model, horizon and variable, with the ratio to the reference.
+
+    `law` has those of the known law, if there is one.
+    """
     scale = 10.0**comparison.exponent
     ratio = comparison.skill_ratio
     bodies = []
@@ -77,6 +82,10 @@ def error_html(comparison: Comparison, caption: str) -> str:
                 for error, lowest in pairs
             ]
             rows.append(("own" if m == 0 else "naive", model_name(model), cells))
+        if law is not None and split in law.splits:
+            errors = comparison.cells(law)[s].ravel() / scale
+            cells = [f"<td>{significant(error)}</td>" for error in errors]
+            rows.append(("naive", KNOWN_LAW, cells))
         if ratio is not None:
             cells = [
                 f'<td class="{"bad" if value > 1 else ""}">{significant(value)}</td>'

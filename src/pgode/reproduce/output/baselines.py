@@ -1,14 +1,15 @@
-"""Rows that are not trained: the naive models and the noise floor."""
+"""Rows that are not trained: the naive models, the known law and the noise floor."""
 
 from collections.abc import Sequence
 from statistics import mean
 
 from pgode.evaluation.evaluation import Evaluation, ScoreTable
 from pgode.models.registry import NAIVE
-from pgode.reports.base.names import NOISE_FLOOR, model_name
+from pgode.reports.base.names import KNOWN_LAW, NOISE_FLOOR, model_name
 from pgode.reproduce.output.content import Column, Share, TableCell, TableRow
 
 FLOOR = "noise-floor"
+LAW = "known-law"
 
 
 def naive_rows(
@@ -34,15 +35,18 @@ def naive_rows(
 def floor_rows(
     dataset: str, evaluations: Sequence[Evaluation], columns: Sequence[Column]
 ) -> list[TableRow]:
-    """The noise floor as one row; none if no finished trial has it.
+    """The known law and the noise floor, each as a row; none if no finished trial has it.
 
-    Like the naive errors it is in every result of the data set, in the scale of its training split.
+    Like the naive errors they are in every result of the data set, in the scale of its training
+    split.
     """
+    laws = [each.known_law for each in evaluations if each.known_law is not None]
     floors = [each.noise_floor.mse for each in evaluations if each.noise_floor is not None]
-    if not floors:
-        return []
-    cells = _first_known(floors, columns)
-    return [TableRow(dataset, NOISE_FLOOR, FLOOR, cells, role="floor")]
+    return [
+        TableRow(dataset, label, name, _first_known(tables, columns), role="floor")
+        for label, name, tables in ((KNOWN_LAW, LAW, laws), (NOISE_FLOOR, FLOOR, floors))
+        if tables
+    ]
 
 
 def share(evaluations: Sequence[Evaluation], column: Column) -> Share | None:

@@ -10,12 +10,17 @@ from pgode.reports.base.names import SHORT_SPLITS, short_split_name
 from pgode.reports.base.page import Section, render_page
 from pgode.reports.terminal import SHARE_LABEL, percent_range
 from pgode.reproduce.datasets.registry import DATASETS
+from pgode.reproduce.output.baselines import FLOOR, LAW
 from pgode.reproduce.output.content import Content, CostContent, TableCell, TableContent, TableRow
 
 WORSE = "▲"
 LEGEND = (
     "MSE x 1e-{digits} in scaled units; ours, then the paper's in brackets. Bold: the lowest of "
     f"ours in a column. {WORSE}: ours is above the paper's. ±: standard deviation over seeds."
+)
+LAW_LEGEND = (
+    " Known law: the simulator itself, started from the last observed frame with its strength "
+    "fitted to the observed ones."
 )
 FLOOR_LEGEND = (
     " Noise floor: the irreducible error, estimated from replicas of one state. "
@@ -142,8 +147,10 @@ def _note(content: Content) -> str:
         if content.per_length
         else f"one model trained at {content.trained_horizon}"
     )
-    floor = FLOOR_LEGEND if any(row.role == "floor" for row in content.rows) else ""
-    legend = LEGEND.format(digits=content.digits) + floor
+    names = {row.model for row in content.rows}
+    legend = LEGEND.format(digits=content.digits)
+    legend += LAW_LEGEND if LAW in names else ""
+    legend += FLOOR_LEGEND if FLOOR in names else ""
     return f"{legend} Budget `{content.budget}`, {trained}."
 
 
