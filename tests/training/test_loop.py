@@ -156,7 +156,7 @@ def fit_with_errors(
 ) -> tuple[Trainer, Scripted]:
     """Train while pretending that the validation errors are these."""
     script = iter(errors)
-    patch.setattr(Trainer, "validation_error", lambda self: next(script))
+    patch.setattr(Trainer, "validate", lambda self: (next(script), None))
     display = Scripted()
     display.trainer = fitted = trainer(folder, settings(**changes))
     assert fitted.fit(display)
@@ -233,7 +233,7 @@ def test_the_best_checkpoint_has_the_lowest_validation_error(tmp_path: Path) -> 
     errors = [row["val_mse"] for row in run.epochs]
     fitted = trainer(tmp_path)
     progress = load_checkpoint(run.folder / "checkpoints/best.safetensors", fitted.model)
-    assert fitted.validation_error() == min(errors) == progress.best
+    assert fitted.validate()[0] == min(errors) == progress.best
     assert progress.best_epoch == errors.index(min(errors)) + 1
     assert f"{min(errors):.3e} at epoch {progress.best_epoch}" in summary(run.folder).values()
 
@@ -245,7 +245,7 @@ def test_the_validation_error_is_the_mean_over_all_known_values(tmp_path: Path) 
     with torch.no_grad():
         mean = fitted.model.eval().forecast(batch, batch.target_times).mean
     expected = float((mean - batch.targets).double().square().mean())
-    assert fitted.validation_error() == pytest.approx(expected, rel=1e-6)
+    assert fitted.validate()[0] == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_curriculum_forecasts_short_before_long(

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.trained_runs import trained
@@ -14,9 +15,10 @@ from pgode.training.metrics import MetricsLog, read_metrics
 ROW = {"epoch": 1, "train": {"mse": 0.25, "kl": 1e-9}, "val_mse": 0.5, "lr": 0.1, "seconds": 2.0}
 
 
-def flat(row: dict) -> dict[str, float]:
-    terms = {f"train_{name}": value for name, value in row["train"].items()}
-    return {**{k: v for k, v in row.items() if k != "train"}, **terms}
+def flat(row: dict[str, Any]) -> dict[str, float]:
+    groups = {key: value for key, value in row.items() if isinstance(value, dict)}
+    inner = {f"{group}_{k}": v for group, values in groups.items() for k, v in values.items()}
+    return {**{k: v for k, v in row.items() if k not in groups}, **inner}
 
 
 def test_csv_and_json_lines_hold_the_same_numbers() -> None:

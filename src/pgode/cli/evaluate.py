@@ -59,6 +59,8 @@ def evaluate(
             source=str(source),
         )
     console.print(error_table(result))
+    for name, use in (result.gate_use or {}).items():
+        console.print(f"prototypes in use on {name}: {use.text}", highlight=False)
     if json is not None:
         write_json(json, result.to_json())
         console.print(f"wrote {json}", highlight=False, soft_wrap=True)

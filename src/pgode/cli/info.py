@@ -5,14 +5,19 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 
-def info(path: Annotated[str, Parameter()]) -> None:
+def info(
+    path: Annotated[str, Parameter()], *, json: Annotated[bool, Parameter(negative=())] = False
+) -> None:
     """Describe a data file or a run.
 
     Parameters
     ----------
     path
         Data file (.nc, .zarr, .npz), run folder, or a shipped model by name (springs-10).
+    json
+        Print JSON instead of a table.
     """
+    from json import dumps
     from pathlib import Path
 
     from rich.console import Console
@@ -21,11 +26,15 @@ def info(path: Annotated[str, Parameter()]) -> None:
     from pgode.data import files
 
     if files.is_data(Path(path)):
-        rows = {name: _text(value) for name, value in files.read(Path(path)).summary().items()}
+        described = files.read(Path(path)).summary()
+        rows = {name: _text(value) for name, value in described.items()}
     else:
-        from pgode.runs.folder import summary
+        from pgode.runs.folder import facts, summary
 
-        rows = summary(path)
+        described, rows = facts(path), summary(path)
+    if json:
+        print(dumps(described, indent=2))
+        return
     table = Table(title=path, show_header=False, title_justify="left")
     for label, value in rows.items():
         table.add_row(label.replace("_", " "), value or "-")

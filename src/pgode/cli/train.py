@@ -56,7 +56,7 @@ def train(
     from rich.console import Console
 
     from pgode.runs import api
-    from pgode.runs.folder import source_of
+    from pgode.runs.folder import gate_warning, source_of
     from pgode.runs.training import TrainingStopped
     from pgode.runtime.errors import InputError
     from pgode.training.config import parse_changes
@@ -101,5 +101,8 @@ def train(
         command = f"pgode train --resume {stopped.folder}"
         console.print(f"Stopped; the run is saved. Continue it: {command}")
         return 130
+    warning = gate_warning(folder)
+    if warning:
+        console.print(f"Warning: {warning}", style="yellow")
     console.print(f"Trained {folder}. Next: pgode evaluate {folder}")
     return 0

@@ -20,6 +20,7 @@ from pgode.evaluation.scores.physics import energy_drift
 from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models import Forecaster, build_model, model_config
 from pgode.models.registry import NAIVE
+from pgode.training.gate_use import GateUse
 
 
 def evaluate(
@@ -49,6 +50,7 @@ def evaluate(
     naive: dict[str, dict[str, _SplitScores]] = {each: {} for each in baselines}
     drift: dict[str, dict[str, float]] = {}
     law: dict[str, Rows] = {}
+    gates: dict[str, GateUse] = {}
     seconds, evaluations = 0.0, 0
     for split in splits:
         windows = Windows(data.split_of(split), normaliser, condition, max(horizons))
@@ -61,6 +63,8 @@ def evaluate(
             drift[split] = split_drift
         if (by_law := predict_by_law(windows, predictions)) is not None:
             law[split] = METRICS["mse"].rows(by_law, normaliser, horizons)
+        if "gate" in predictions.contexts and (use := GateUse.of(predictions.contexts["gate"])):
+            gates[split] = use
         seconds += predictions.seconds
         evaluations = predictions.evaluations
     scores, naive_scores = _tables(ours), {each: _tables(parts) for each, parts in naive.items()}
@@ -84,6 +88,7 @@ def evaluate(
         evaluations=evaluations,
         energy_drift=drift or None,
         known_law=ScoreTable(law) if law else None,
+        gate_use=gates or None,
     )
 
 

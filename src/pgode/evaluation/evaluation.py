@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pgode.runtime.errors import InputError
+from pgode.training.gate_use import GateUse
 
 Cells = Mapping[str, Mapping[int, Mapping[str, float | None]]]
 Curves = Mapping[str, Mapping[str, list[float | None]]]
@@ -155,7 +156,8 @@ class Evaluation:
     `energy_drift` is by split and then "forecast" or "truth". `samples` is 0 if probabilistic
     scores were omitted; `seconds` is the time of all forecasts of the model, and `evaluations` the
     number of right-hand-side evaluations of one forecast. `known_law` is
-    the mean squared error of the law that simulated the data, see `pgode.evaluation.known_law`.
+    the mean squared error of the law that simulated the data, see `pgode.evaluation.known_law`;
+    `gate_use` says by split how many prototypes a model with a gate uses.
     """
 
     model: str
@@ -175,6 +177,7 @@ class Evaluation:
     evaluations: int
     energy_drift: dict[str, dict[str, float]] | None = None
     known_law: ScoreTable | None = None
+    gate_use: dict[str, GateUse] | None = None
     noise_floor: NoiseFloor | None = None
     training: Training | None = None
 
@@ -200,7 +203,7 @@ class Evaluation:
     def from_json(cls, content: Mapping[str, Any]) -> "Evaluation":
         """Read back what `to_json` wrote."""
         floor, training = content.get("noise_floor"), content.get("training")
-        law = content.get("known_law")
+        law, use = content.get("known_law"), content.get("gate_use")
         return cls(
             **{name: content[name] for name in _UNCHANGED},
             horizons=tuple(content["horizons"]),
@@ -209,6 +212,7 @@ class Evaluation:
             naive={name: _tables(scores) for name, scores in content["naive"].items()},
             skill=ScoreTable.from_json(content["skill"]),
             known_law=None if law is None else ScoreTable.from_json(law),
+            gate_use=None if use is None else {k: GateUse.from_json(v) for k, v in use.items()},
             noise_floor=None if floor is None else NoiseFloor.from_json(floor),
             training=None if training is None else Training.from_json(training),
         )

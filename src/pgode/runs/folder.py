@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
 from pgode.training.checkpoint import FORMAT, OutdatedRunError, check_format
+from pgode.training.gate_use import GateUse
 from pgode.training.metrics import read_metrics
 
 PRETRAINED = Path(__file__).parent / "pretrained"
@@ -75,8 +77,56 @@ def summary(folder: Path | str) -> dict[str, str]:
         rows["trained"] = f"{len(epochs)} of {config.training.epochs} epochs"
         rows["time"] = f"{epochs[-1]['seconds'] / 60:.1f} minutes"
         rows["best validation error"] = f"{best['val_mse']:.3e} at epoch {best['epoch']}"
+    use = gate_use(path)
+    if use is not None:
+        rows["prototypes in use"] = use.text
     rows["calibrated"] = "yes" if (path / "calibration.json").exists() else "no"
     return rows
+
+
+def facts(folder: Path | str) -> dict[str, Any]:
+    """What `pgode info --json` prints of a run: plain numbers and text, None where unknown."""
+    path = find_run(folder)
+    config, data, epochs, use = (
+        read_config(path),
+        read_data(path),
+        read_metrics(path),
+        gate_use(path),
+    )
+    best = min(epochs, key=lambda row: float(row["val_mse"])) if epochs else None
+    return {
+        "run": str(path.resolve()),
+        "model": config.name,
+        "preset": config.preset,
+        "condition": config.window.condition,
+        "horizon": config.window.horizon,
+        "data": data.to_json(),
+        "epochs": len(epochs),
+        "seconds": epochs[-1]["seconds"] if epochs else None,
+        "best_epoch": best["epoch"] if best else None,
+        "best_validation_error": best["val_mse"] if best and isfinite(best["val_mse"]) else None,
+        "prototypes": use.prototypes if use else None,
+        "prototypes_in_use": use.per_object if use else None,
+        "prototypes_overall": use.overall if use else None,
+        "calibrated": (path / "calibration.json").exists(),
+    }
+
+
+def gate_use(path: Path) -> GateUse | None:
+    """How many prototypes were in use after the last epoch; None if the log does not say."""
+    last = next(reversed(read_metrics(path)), None)
+    return GateUse.from_json(last["gate"]) if last and "gate" in last else None
+
+
+def gate_warning(path: Path) -> str | None:
+    """A sentence if the gate of a run uses hardly more than one prototype."""
+    use = gate_use(path)
+    if use is None or not use.is_collapsed:
+        return None
+    return (
+        f"the gate has collapsed to nearly one prototype ({use.text}), so the mixture does not do "
+        f"more than a single one. Try another seed, or train with model.dynamics.prototypes=1."
+    )
 
 
 def read_config(path: Path) -> RunConfig:

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as Bars
 
 from pgode.training.checkpoint import Progress
+from pgode.training.gate_use import GateUse
 from pgode.training.metrics import EpochRow
 
 
@@ -82,14 +83,18 @@ class Live(Display):
     def epoch(self, progress: Progress, row: EpochRow) -> None:
         """Show the validation error."""
         best = " (best)" if progress.best_epoch == progress.epoch else ""
-        self.bars.update(self.task, validation=f"val {row['val_mse']:.3e}{best}")
+        gate = GateUse.from_json(row["gate"]) if "gate" in row else None
+        use = "" if gate is None else f"  prototypes {gate.overall:.1f}/{gate.prototypes}"
+        self.bars.update(self.task, validation=f"val {row['val_mse']:.3e}{best}{use}")
         if not self.console.is_terminal:
             left = _clock(self._left(progress, progress.epoch * self.steps))
             train = row["train"].get("mse", float("nan"))
             self.console.print(
                 f"epoch {row['epoch']}/{self.epochs}  train mse {train:.3e}  "
-                f"val mse {row['val_mse']:.3e}{best}  {_clock(row['seconds'])} so far, {left} left",
+                f"val mse {row['val_mse']:.3e}{best}{use}  {_clock(row['seconds'])} so far, "
+                f"{left} left",
                 highlight=False,
+                soft_wrap=True,
             )
 
     def _left(self, progress: Progress, done: int) -> float:

@@ -16,6 +16,7 @@ from pgode.runtime.signals import StopRequest, stop_on_signal
 from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from pgode.training.config import RunConfig
 from pgode.training.display import Display
+from pgode.training.gate_use import GateUse
 from pgode.training.memory import keep_freed_memory, peak_memory
 from pgode.training.metrics import EpochRow, MetricsLog
 from pgode.training.schedule import learning_rate
@@ -189,7 +190,7 @@ class Trainer:
     def _close_epoch(self, display: Display, began: float) -> None:
         """Validate, log, keep the best weights, and save."""
         progress = self.progress
-        error = self.validation_error()
+        error, gate = self.validate()
         progress.seconds += time.monotonic() - began
         steps = self.steps_per_epoch
         row: EpochRow = {
@@ -200,6 +201,8 @@ class Trainer:
             "seconds": progress.seconds,
             "memory_gb": round(peak_memory(), 3),
         }
+        if gate is not None:
+            row["gate"] = gate.to_json()
         progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
         if error < progress.best:
             progress.best, progress.best_epoch = error, progress.epoch
@@ -213,23 +216,25 @@ class Trainer:
         display.epoch(progress, row)
 
     @torch.no_grad()
-    def validation_error(self) -> float:
-        """Mean squared error of the mean forecast over the validation split.
+    def validate(self) -> tuple[float, GateUse | None]:
+        """Mean squared error of the mean forecast over the validation split, and use of the gate.
 
-        Infinite where a forecast cannot be solved: such weights are never the best, and later
-        epochs may recover.
+        The error is infinite where a forecast cannot be solved: such weights are never the best,
+        and later epochs may recover.
         """
         self.model.eval()
         total = count = 0.0
+        gates = []
         for batch in self.validation.batches(self.settings.batch):
             try:
-                mean = self.model.forecast(batch, batch.target_times).mean
+                forecast = self.model.forecast(batch, batch.target_times)
             except SolverError:
-                return math.inf
+                return math.inf, None
             known = batch.targets_observed
-            total += float((mean - batch.targets).square()[known].double().sum())
+            total += float((forecast.mean - batch.targets).square()[known].double().sum())
             count += float(known.sum())
-        return total / max(count, 1.0)
+            gates += [forecast.contexts["gate"].numpy()] if "gate" in forecast.contexts else []
+        return total / max(count, 1.0), GateUse.of(np.concatenate(gates)) if gates else None
 
     def _save(self, path: Path) -> None:
         save_checkpoint(path, self.model, self.optimisers, self.progress)

@@ -27,6 +27,8 @@ class EpochRow(TypedDict):
     """Since the start of the training."""
     memory_gb: NotRequired[float]
     """The largest so far."""
+    gate: NotRequired[dict[str, float]]
+    """Use of the gate on the validation split, see `GateUse`; only of models with a gate."""
 
 
 KINDS: dict[str, Any] = {

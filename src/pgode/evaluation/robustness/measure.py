@@ -58,6 +58,7 @@ from pgode.evaluation.robustness.perturbation_growth import (
 from pgode.evaluation.robustness.result import Lipschitz, PrototypeConstant, RunRobustness
 from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecaster
+from pgode.training.gate_use import GateUse
 
 STATES = 5
 """Evenly spaced states along each system's trajectory at which Lipschitz constants are searched."""
@@ -179,17 +180,12 @@ def _lipschitz(parts: list[_Constants]) -> Lipschitz:
     """The constants of all batches, summarised over systems."""
     weights = np.concatenate([part.weights for part in parts])
     prototypes = np.concatenate([part.prototypes for part in parts], axis=1)
+    use = GateUse.of(weights)
     return Lipschitz(
-        effective_prototypes=_effective_prototypes(weights),
+        effective_prototypes=1.0 if use is None else use.per_object,
         mixture=statistics(np.concatenate([part.mixture for part in parts])),
         prototypes=tuple(
             PrototypeConstant(float(weight), statistics(constants))
             for weight, constants in zip(weights.mean(0), prototypes, strict=True)
         ),
     )
-
-
-def _effective_prototypes(weights: Float[np.ndarray, "object prototype"]) -> float:
-    """exp of the entropy of each object's weights, averaged over objects."""
-    entropy = -(weights * np.log(np.where(weights > 0, weights, 1))).sum(1)
-    return float(np.exp(entropy).mean())

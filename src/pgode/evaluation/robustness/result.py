@@ -48,8 +48,8 @@ class PrototypeConstant:
 class Lipschitz:
     """Empirical Lipschitz constants per frame: of the mixture and of each prototype alone.
 
-    `effective_prototypes` is exp(H), with H the entropy of an object's gate weights, averaged over
-    objects: 1 where each object has a single prototype, K where all weights are equal.
+    `effective_prototypes` is exp(H), with H the mean entropy of an object's gate weights: 1 where
+    each object has a single prototype, K where all weights are equal.
     """
 
     effective_prototypes: float

@@ -5,8 +5,11 @@ from html import escape
 import numpy as np
 from jaxtyping import Float
 
+from pgode.evaluation.evaluation import Evaluation
 from pgode.reports.base import svg
 from pgode.reports.base.example import Example
+from pgode.reports.base.names import split_name
+from pgode.reports.base.verdicts import Verdict, verdict_list
 from pgode.reports.run.data import PageContent
 from pgode.reports.run.pictures import object_style
 from pgode.reports.run.trajectories import split_columns
@@ -32,8 +35,18 @@ def prototypes_section(content: PageContent) -> str:
     return (
         '<p class="lead">The weight of each prototype (rows) in the motion of each object '
         f"(columns). The weights of an object add up to 1. {content.objects_note}</p>"
-        f"{split_columns(figures)}"
+        f"{verdict_list(gate_verdicts(content.evaluation))}{split_columns(figures)}"
     )
+
+
+def gate_verdicts(evaluation: Evaluation) -> list[Verdict]:
+    """How many prototypes are in use on each split; a warning if hardly more than one is."""
+    sentences = []
+    for split, use in (evaluation.gate_use or {}).items():
+        text = f"Prototypes in use {split_name(split)}: {use.text}."
+        collapsed = " The gate has collapsed: the mixture is hardly more than one prototype."
+        sentences.append(Verdict(not use.is_collapsed, text + collapsed * use.is_collapsed))
+    return sentences
 
 
 def gate_map(example: Example, gate: Float[np.ndarray, "objects prototypes"]) -> str:
