@@ -16,6 +16,10 @@ MAX_CELLS = 6
 """Cells of a table that one sentence names; further ones are only counted."""
 
 
+NEAR_LAW = 10
+"""A model whose error is at most so many times that of the known law is said to be near it."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """One sentence about the model; `good` is False where it is a warning."""
@@ -56,7 +60,7 @@ def law_verdicts(comparison: Comparison, law: ScoreTable | None) -> list[Verdict
     spread = f"{low} to {high}" if low != high else low
     return [
         Verdict(
-            True,
+            bool(known.max() <= NEAR_LAW),
             f"The error is {spread} that of the known law: the simulator itself, started from the "
             f"last observed frame with its strength fitted to the observed ones.",
         )
