@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from pgode.data.edges import Edges
 from pgode.data.schema import SPLITS
@@ -22,11 +22,27 @@ ParameterColumns = Mapping[str, Float[np.ndarray, " system"]]
 
 @dataclass(frozen=True)
 class Initial:
-    """Systems at time zero: edge weights (receiver, sender), positions and velocities."""
+    """Systems at time zero: edge weights (receiver, sender), positions and velocities.
+
+    `kinds` is for systems whose objects are of kinds that the weights do not show.
+    """
 
     weights: Float[np.ndarray, "*system object object"]
     positions: Float[np.ndarray, "*system object axes"]
     velocities: Float[np.ndarray, "*system object axes"]
+    kinds: Int[np.ndarray, "*system object"] | None = None
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of objects and frames, and of systems in each split."""
+
+    objects: int = 10
+    frames: int = 96
+    train: int = 1000
+    val: int = 200
+    test: int = 200
+    ood: int = 200
 
 
 @dataclass(frozen=True)
@@ -55,7 +71,9 @@ class ParticleSystem(ABC):
     axes: tuple[str, ...] = ("x", "y")
     """Names of the axes of space."""
     integrators: tuple[str, ...]
-    """Names of the time-stepping schemes to choose from."""
+    """Names of the time-stepping schemes to choose from; the first is the default."""
+    sizes: Sizes = Sizes()
+    """The usual sizes of a data set, used where none are given."""
 
     @abstractmethod
     def initial(self, stream: np.random.Generator, objects: int, parameters: Parameters) -> Initial:
@@ -75,8 +93,8 @@ class ParticleSystem(ABC):
         present: Bool[np.ndarray, "system object"],
         edges: Edges,
         parameters: ParameterColumns,
-    ) -> Float[np.ndarray, "system time"]:
-        """The conserved energy; every system has one graph."""
+    ) -> Float[np.ndarray, "system time"] | None:
+        """The conserved energy, None where none is conserved; every system has one graph."""
 
 
 def draw(
@@ -96,8 +114,10 @@ def draw(
         parameters[row] = kind.ranges.draw(stream, ood=split == "ood")
         named = dict(zip(kind.ranges.names, parameters[row].tolist(), strict=True))
         initial.append(kind.initial(stream, objects, named))
+    kinds = [each.kinds for each in initial if each.kinds is not None]
     return parameters, Initial(
         np.stack([each.weights for each in initial]),
         np.stack([each.positions for each in initial]),
         np.stack([each.velocities for each in initial]),
+        np.stack(kinds) if kinds else None,
     )
