@@ -32,27 +32,24 @@ def simulate(
 ) -> None:
     """Simulate a physical system and write its trajectories.
 
-    Sizes that are not given are the usual ones of the system: 10 objects, 96 frames and
-    1000/200/200/200 systems; for nbody 5 objects, 49 frames and 3000/2000/2000/200 systems.
-
     Parameters
     ----------
     output
         File to write: .nc (NetCDF) or .zarr.
     objects
-        Objects per system.
+        Objects per system: 10 by default, for nbody 5.
     frames
-        Frames per system; a frame is 0.1 time units.
+        Frames per system, each 0.1 time units: 96 by default, for nbody 49.
     seed
         Determines every number of the data set.
     train
-        Systems for training.
+        Systems for training: 1000 by default, for nbody 3000.
     val
-        Systems for validation.
+        Systems for validation: 200 by default, for nbody 2000.
     test
-        Test systems with parameters from the training ranges.
+        Test systems with parameters from the training ranges: 200 by default, for nbody 2000.
     ood
-        Test systems with at least one parameter outside the training ranges.
+        Test systems with at least one parameter outside the training ranges: 200 by default.
     integrator
         published (the scheme behind the published numbers, default for springs, charged and nbody)
         or velocity-verlet (the only one for gravity and mixed).
