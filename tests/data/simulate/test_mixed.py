@@ -103,9 +103,16 @@ def test_systems_can_start_from_any_frame(data):
     np.testing.assert_allclose(again, data.states[:, :, 40:53], atol=1e-10)
 
 
-def test_without_kinds_nothing_can_be_simulated():
+@pytest.mark.parametrize("kinds, problem", [(None, "missing"), (np.full((1, 10), 3), "3 to 3")])
+def test_without_its_kinds_nothing_can_be_simulated(kinds, problem):
     parameters, initial = first_systems(1)
-    with pytest.raises(InputError, match="kinds of the objects are missing"):
+    with pytest.raises(InputError, match=f"kinds of the objects are .*{problem}"):
         MIXED.simulate(
-            replace(initial, kinds=None), parameters, Schedule(2, 1, 0.001, "velocity-verlet")
+            replace(initial, kinds=kinds), parameters, Schedule(2, 1, 0.001, "velocity-verlet")
         )
+
+
+def test_one_object_moves_alone():
+    data = simulate("mixed", objects=1, frames=3, train=4, val=0, test=0, ood=0)
+    assert data.kinds.shape == (4, 1)
+    assert len(data.edges.edge_graph) == 0

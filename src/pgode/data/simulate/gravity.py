@@ -1,8 +1,8 @@
 """Gravity: stars of different masses in space, which attract each other by Newton's law.
 
-Three dimensions, because the force falls as 1 / r^2 there: in a plane the same law would have no
-field of its own, and close encounters would be far more frequent. The state at time zero is near
-virial equilibrium, so that a system neither collapses nor flies apart while it is watched.
+Three dimensions, because 1 / r^2 is the law of gravity there, and because close encounters would be
+far more frequent in a plane. The state at time zero is near virial equilibrium, so that a system
+neither collapses nor flies apart during the simulation.
 """
 
 import numpy as np

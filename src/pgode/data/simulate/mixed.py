@@ -138,12 +138,14 @@ class Mixed(ParticleSystem):
 
 def known(kinds: Int[np.ndarray, "system object"] | None) -> Int[np.ndarray, "system object"]:
     """The kinds, which the forces follow from."""
-    if kinds is None:
-        raise InputError(
-            "the kinds of the objects are missing: Mixed cannot be simulated without them. "
-            "Expected a kind from 0 to 2 for each object. Use data that pgode simulate mixed wrote."
-        )
-    return kinds
+    if kinds is not None and kinds.min(initial=0) >= 0 and kinds.max(initial=0) < KINDS:
+        return kinds
+    problem = "missing" if kinds is None else f"from {kinds.min()} to {kinds.max()}"
+    raise InputError(
+        f"the kinds of the objects are {problem}. Expected a kind from 0 to {KINDS - 1} for each "
+        f"object of Mixed, since its forces follow from them. Use data that pgode simulate mixed "
+        f"wrote."
+    )
 
 
 MIXED = Mixed()
