@@ -241,3 +241,28 @@ def test_moving_to_another_precision_changes_only_what_is_measured(batch):
     assert moved.system.dtype == torch.int64
     assert moved.observed.dtype == torch.bool
     assert_close(moved.to(dtype=torch.float32).states, batch.states)
+
+
+def tensors(part) -> list[torch.Tensor]:
+    """All tensors of a batch and of its graphs."""
+    if isinstance(part, torch.Tensor):
+        return [part]
+    return [tensor for each in vars(part).values() for tensor in tensors(each)]
+
+
+def test_the_true_kinds_of_objects_are_hidden_from_models(data):
+    """A batch of data with other kinds, or without, has the same bits."""
+    kinds = np.arange(data.systems * data.objects).reshape(data.systems, data.objects)
+    batches = []
+    for kind in (None, kinds, kinds // 3):
+        changed = (
+            data
+            if kind is None
+            else Trajectories.from_dataset(data.dataset.assign(kind=(("system", "object"), kind)))
+        )
+        normaliser = Normaliser.fit(changed.split_of("train"))
+        batches.append(next(Windows(changed, normaliser, CONDITION, HORIZON).batches(5)))
+    first, *others = (tensors(batch) for batch in batches)
+    assert len(first) > len(vars(batches[0]))  # Those of the graphs too.
+    for other in others:
+        assert_close(other, first, rtol=0, atol=0, equal_nan=True)

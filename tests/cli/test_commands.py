@@ -10,7 +10,9 @@ from tests.trained_runs import HORIZON, OPTIONS, data_file, springs, trained
 
 from pgode.cli.app import run_command
 from pgode.cli.parsing import numbers, whole_numbers
+from pgode.cli.simulate import SYSTEM_NAMES
 from pgode.data import files
+from pgode.data.simulate import SYSTEMS
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 
@@ -156,3 +158,7 @@ def test_what_is_no_list_of_whole_numbers_is_refused(text: str) -> None:
 def test_what_is_no_list_of_numbers_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"Expected, for instance, --times 0.5,1.0"):
         numbers(text, "--times")
+
+
+def test_help_names_every_system() -> None:
+    assert tuple(SYSTEMS) == SYSTEM_NAMES

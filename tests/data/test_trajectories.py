@@ -33,6 +33,7 @@ def uneven() -> Trajectories:
         present=present,
         observed=observed,
         group=np.where(present, 7, -1),
+        kind=[[2, 0, 1, 0], [1, 0, 5, 5], [0, 1, 2, 9]],
         time_units="s",
     )
 
@@ -240,6 +241,26 @@ def test_permuted_moves_states_masks_and_edges_alike():
         (2, 0.0, 2, 3, -1.0),
     ]
     assert moved.permuted(np.argsort(order)).hash == t.hash
+
+
+def test_kinds_are_kept_for_present_objects_and_follow_every_selection():
+    t = uneven()
+    assert t.kinds.tolist() == [[2, 0, 1, 0], [1, 0, -1, -1], [0, 1, 2, -1]]
+    assert t.kinds.dtype == np.int32
+    assert t.select([2, 0]).kinds.tolist() == [[0, 1, 2, -1], [2, 0, 1, 0]]
+    assert t.permuted([3, 2, 1, 0]).kinds.tolist() == [[0, 1, 0, 2], [0, 1, -1, -1], [2, 1, 0, -1]]
+    assert t.frames_between(0, 2).kinds.tolist() == t.kinds.tolist()
+    assert Trajectories.from_dataset(t.dataset).hash == t.hash
+    assert t.summary()["kinds"] == {"0": 4, "1": 3, "2": 2}
+
+
+def test_kinds_are_part_of_the_content_only_where_they_are_given():
+    plainly, kind = build(), np.zeros((3, 4), int)
+    assert plainly.kinds is None
+    assert "kind" not in plainly.dataset
+    assert "kinds" not in plainly.summary()
+    hashes = {plainly.hash, build(kind=kind).hash, build(kind=kind + 1).hash}
+    assert len(hashes) == 3
 
 
 def test_permuted_leaves_the_original_alone_and_absent_objects_last():

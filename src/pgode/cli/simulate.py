@@ -5,44 +5,54 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+SYSTEM_NAMES = ("springs", "charged", "nbody", "gravity", "mixed")
+"""The names in `pgode.data.simulate.SYSTEMS`, whose import takes too long for a help text."""
+
+System = Annotated[
+    str,
+    Parameter(
+        help=f"{', '.join(SYSTEM_NAMES[:-1])} or {SYSTEM_NAMES[-1]}; for molecules see pgode "
+        f"simulate protein --help."
+    ),
+]
+
 
 def simulate(
-    system: str,
+    system: System,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    objects: int = 10,
-    frames: int = 96,
+    objects: int | None = None,
+    frames: int | None = None,
     seed: int = 0,
-    train: int = 1000,
-    val: int = 200,
-    test: int = 200,
-    ood: int = 200,
+    train: int | None = None,
+    val: int | None = None,
+    test: int | None = None,
+    ood: int | None = None,
     integrator: str | None = None,
 ) -> None:
     """Simulate a physical system and write its trajectories.
 
     Parameters
     ----------
-    system
-        springs or charged; for molecules see pgode simulate protein --help.
     output
         File to write: .nc (NetCDF) or .zarr.
     objects
-        Particles per system.
+        Objects per system: 10 by default, for nbody 5.
     frames
-        Frames per system; a frame is 0.1 time units.
+        Frames per system, each 0.1 time units: 96 by default, for nbody 49.
     seed
         Determines every number of the data set.
     train
-        Systems for training.
+        Systems for training: 1000 by default, for nbody 3000.
     val
-        Systems for validation.
+        Systems for validation: 200 by default, for nbody 2000.
     test
-        Test systems with parameters from the training ranges.
+        Test systems with parameters from the training ranges: 200 by default, for nbody 2000.
     ood
-        Test systems with at least one parameter outside the training ranges.
+        Test systems with at least one parameter outside the training ranges: 200 by default.
     integrator
-        published (the scheme behind the paper's numbers) or velocity-verlet.
+        published (the scheme behind the published numbers, default for springs, charged and nbody)
+        or velocity-verlet (the only one for gravity and mixed).
     """
     from rich.console import Console
 
@@ -53,7 +63,7 @@ def simulate(
     files.check_output(output)
     writable_folder(output)
     console = Console()
-    with console.status(f"simulating {train + val + test + ood} systems of {system}"):
+    with console.status(f"simulating {system}"):
         data = simulated(
             system,
             objects=objects,

@@ -38,6 +38,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
                 strict=True,
             )
         },
+        **_kinds(ds),
         "graphs": ds.sizes["graph"],
         "edges": ds.sizes["edge"],
         "edge_attributes": ds["edge_attribute"].values.tolist(),
@@ -47,6 +48,14 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "seed": ds.attrs["seed"],
         "content_hash": ds.attrs["content_hash"],
     }
+
+
+def _kinds(ds: xr.Dataset) -> dict[str, Any]:
+    """Number of objects of each true kind, where it is stored."""
+    if "kind" not in ds:
+        return {}
+    kind, count = np.unique(ds["kind"].values[ds["present"].values], return_counts=True)
+    return {"kinds": dict(zip(kind.astype(str).tolist(), count.tolist(), strict=True))}
 
 
 def _range(numbers: Shaped[np.ndarray, "..."]) -> dict[str, float | int] | None:

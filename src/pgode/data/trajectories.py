@@ -51,6 +51,7 @@ class Trajectories(DatasetView):
         parameter_names: Names = (),
         parameter_units: Names | None = None,
         group: Any = None,
+        kind: Any = None,
         split: Any = None,
         time_units: str = "",
         title: str = "",
@@ -69,8 +70,9 @@ class Trajectories(DatasetView):
         object) with the receiver as row. Without `observed` every value of a present object up to
         the last frame of its system counts as observed; without `present` every object is present;
         without `split` every system is for training. `topology` is the text of a PDB file whose
-        atoms are the objects. With `graph_cutoff` the edges join objects nearer than this, updated
-        each `graph_interval` of time. `source` names the data in errors.
+        atoms are the objects. `kind` is the true kind of each object, a number from 0 on, for data
+        where it is known but hidden: no model sees it. With `graph_cutoff` the edges join objects
+        nearer than this, updated each `graph_interval` of time. `source` names the data in errors.
         """
         x = validation.numbers("states", states, STATE_DIMS, (None,) * 4, source)
         for dim, size in zip(STATE_DIMS, x.shape, strict=True):
@@ -117,6 +119,7 @@ class Trajectories(DatasetView):
         dataset = xr.Dataset(
             data_vars={
                 **validation.topology(topology, objects, source),
+                **validation.kinds(kind, is_present, source),
                 "states": (STATE_DIMS, x),
                 "times": (("system", "time"), t, {"units": time_units}),
                 "observed": (STATE_DIMS, is_observed),
@@ -169,6 +172,7 @@ class Trajectories(DatasetView):
             parameter_names=() if parameter_names is None else parameter_names,
             parameter_units=optional("parameter_units", "parameter"),
             group=optional("group", *pair),
+            kind=optional("kind", *pair),
             split=optional("split", "system"),
             time_units=str(ds.attrs.get("time_units", ds["times"].attrs.get("units", ""))),
             title=str(ds.attrs.get("title", "")),
@@ -242,7 +246,8 @@ class Trajectories(DatasetView):
         rows = np.arange(self.systems)[:, None]
         moved = {
             name: (self.dataset[name].dims, self._array(name)[rows, old])
-            for name in ("states", "observed", "present", "group")
+            for name in ("states", "observed", "present", "group", "kind")
+            if name in self.dataset
         }
         kept = self.dataset.drop_vars("topology", errors="ignore").assign(moved)
         return Trajectories(with_edges(kept, self.edges.permuted(place)))

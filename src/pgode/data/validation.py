@@ -206,6 +206,25 @@ def groups(values: Any, shape: tuple[int, int], source: str) -> Int[np.ndarray, 
     return data.astype(np.int32)
 
 
+def kinds(values: Any, present: Bool[np.ndarray, "system object"], source: str) -> dict[str, Any]:
+    """The variable with the true kind of each object, if it is given; -1 for absent objects."""
+    if values is None:
+        return {}
+    data = array("kind", values, source)
+    check_shape("kind", data, ("system", "object"), present.shape, source)
+    if data.dtype.kind not in "iu":
+        raise InputError(
+            f"kind in {source} holds {data.dtype}. Expected whole numbers from 0 on. Number the "
+            f"kinds."
+        )
+    for system, item in np.argwhere(present & ((data < 0) | (data > 2**31 - 1)))[:1]:
+        raise InputError(
+            f"system {system}, object {item} in {source} is of kind {data[system, item]}. Expected "
+            f"a whole number from 0 on. Number the kinds, or give none."
+        )
+    return {"kind": (("system", "object"), np.where(present, data, -1).astype(np.int32))}
+
+
 def check_settings(settings: str, source: str) -> None:
     """Generator settings are JSON, so that any tool can read how the data was made."""
     try:

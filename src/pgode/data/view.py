@@ -72,6 +72,11 @@ class DatasetView:
         return self._array("parameters")
 
     @property
+    def kinds(self) -> Int[np.ndarray, "system object"] | None:
+        """The true kind of each object, -1 where absent; None if unknown. No model may use it."""
+        return self._array("kind") if "kind" in self.dataset else None
+
+    @property
     def split(self) -> Shaped[np.ndarray, " system"]:
         """The split of each system, one of `pgode.data.schema.SPLITS`."""
         return self._array("split")

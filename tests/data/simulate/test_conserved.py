@@ -31,6 +31,33 @@ def test_springs_keep_their_energy(integrator, bound):
     assert np.abs(values - values[:, :1]).max() < bound
 
 
+@pytest.mark.parametrize("name, bound", [("gravity", 1e-3), ("nbody", 1e-2)])
+def test_systems_in_space_keep_their_energy(name, bound):
+    """Most systems of N-body: an encounter whose force is clipped changes the energy."""
+    data = simulate(name, objects=5, train=40, val=0, test=0, ood=10, integrator="velocity-verlet")
+    values = energy(data)
+    assert np.median(np.abs(values - values[:, :1]).max(1)) < bound
+
+
+def test_energy_of_different_masses_is_that_of_a_plain_sum_over_pairs():
+    data = simulate("gravity", **FEW)
+    edges, strength = data.edges, data.parameters[:, 0]
+    mass = np.zeros((data.systems, data.objects))
+    mass[edges.edge_graph, edges.edge_sender] = edges.edge_attributes[:, 0]
+    expected = (mass[:, :, None, None] * data.states[..., 3:] ** 2).sum((1, 3)) / 2
+    for i in range(data.objects):
+        for j in range(i):
+            square = ((data.states[:, i, :, :3] - data.states[:, j, :, :3]) ** 2).sum(-1)
+            pair = (strength * mass[:, i] * mass[:, j])[:, None] / np.sqrt(square + 0.1**2)
+            expected -= pair
+    np.testing.assert_allclose(energy(data), expected, rtol=1e-12)
+    assert energy(data.permuted([3, 1, 4, 0, 2])) == pytest.approx(expected, rel=1e-12)
+
+
+def test_drag_conserves_no_energy():
+    assert energy(simulate("mixed", **FEW)) is None
+
+
 def test_energy_of_given_states_at_other_times_is_theirs():
     data = simulate("springs", **FEW)
     np.testing.assert_array_equal(energy(data, data.states[:, :, 5:9]), energy(data)[:, 5:9])

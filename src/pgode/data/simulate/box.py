@@ -67,7 +67,7 @@ class ParticlesInBox(ParticleSystem):
             dt=schedule.dt,
             integrator=schedule.integrator,
         )
-        self._check_inside(states, box, schedule)
+        check_inside(states, box, schedule, self.axes)
         return states
 
     def energy(
@@ -91,20 +91,21 @@ class ParticlesInBox(ParticleSystem):
         )
         return np.asarray(kinetic + potential)
 
-    def _check_inside(
-        self,
-        states: Float[np.ndarray, "system object time feature"],
-        box: Float[np.ndarray, " system"],
-        schedule: Schedule,
-    ) -> None:
-        """Refuse a step so long that one reflection does not bring an object back into the box."""
-        inside = np.abs(states[..., : len(self.axes)]) <= box[:, None, None, None]  # False for NaN.
-        if inside.all():
-            return
-        system, item, frame, axis = np.argwhere(~inside)[0]
-        raise InputError(
-            f"system {system}, object {item} left its box at time {schedule.times[frame]:g}: "
-            f'"q{self.axes[axis]}" is {states[system, item, frame, axis]:g}, expected within '
-            f"+-{box[system]:g}. The step dt={schedule.dt} is too long. Use 0.001, the published "
-            f"one."
-        )
+
+def check_inside(
+    states: Float[np.ndarray, "system object time feature"],
+    box: Float[np.ndarray, " system"],
+    schedule: Schedule,
+    axes: tuple[str, ...],
+) -> None:
+    """Refuse a step so long that one reflection does not bring an object back into the box."""
+    inside = np.abs(states[..., : len(axes)]) <= box[:, None, None, None]  # False for NaN.
+    if inside.all():
+        return
+    system, item, frame, axis = np.argwhere(~inside)[0]
+    raise InputError(
+        f"system {system}, object {item} left its box at time {schedule.times[frame]:g}: "
+        f'"q{axes[axis]}" is {states[system, item, frame, axis]:g}, expected within '
+        f"+-{box[system]:g}. The step dt={schedule.dt} is too long. Use 0.001, the published "
+        f"one."
+    )

@@ -15,8 +15,8 @@ def energy(
     """Energy of every system at every time; None where it is not known.
 
     `states` are other states of the same systems, for instance a forecast of them, at any times.
-    The energy is known for data of `simulate`. It is NaN at times at which a value it needs is
-    missing.
+    The energy is known for data of `simulate`, unless the system conserves none (Mixed has drag).
+    It is NaN at times at which a value it needs is missing.
     """
     kind = generated_by(trajectories.dataset.attrs["generator"])
     edges = trajectories.edges

@@ -10,6 +10,9 @@ from jaxtyping import Float
 
 from pgode.data.schema import SPLITS
 from pgode.data.simulate.charged import CHARGED
+from pgode.data.simulate.gravity import GRAVITY
+from pgode.data.simulate.mixed import MIXED
+from pgode.data.simulate.nbody import NBODY
 from pgode.data.simulate.springs import SPRINGS
 from pgode.data.simulate.system import ParameterColumns, ParticleSystem, Schedule, draw
 from pgode.data.trajectories import Edges, Trajectories
@@ -17,7 +20,7 @@ from pgode.runtime.choices import check_int, one_of
 from pgode.runtime.errors import InputError
 
 SYSTEMS: Mapping[str, ParticleSystem] = MappingProxyType(
-    {kind.name: kind for kind in (SPRINGS, CHARGED)}
+    {kind.name: kind for kind in (SPRINGS, CHARGED, NBODY, GRAVITY, MIXED)}
 )
 """Every system that `simulate` knows, by name."""
 
@@ -32,33 +35,38 @@ VERSION = "1"
 def simulate(
     name: str,
     *,
-    objects: int = 10,
-    frames: int = 96,
+    objects: int | None = None,
+    frames: int | None = None,
     seed: int = 0,
-    train: int = 1000,
-    val: int = 200,
-    test: int = 200,
-    ood: int = 200,
+    train: int | None = None,
+    val: int | None = None,
+    test: int | None = None,
+    ood: int | None = None,
     integrator: str | None = None,
     sample_every: int = 100,
     dt: float = 0.001,
 ) -> Trajectories:
     """Simulate one of `SYSTEMS`, such as the paper's Springs and Charged (section on datasets).
 
-    Frame 0 is the initial state; a frame follows each `sample_every` steps of `dt`. There is no
-    noise. The default integrator is the system's first, for Springs and Charged the published one,
-    see `particles.INTEGRATORS`.
+    Sizes that are not given are the usual ones of the system, its `sizes`. Frame 0 is the initial
+    state; a frame follows each `sample_every` steps of `dt`. There is no noise. The default
+    integrator is the system's first, where there is a published one that, see
+    `particles.INTEGRATORS`.
     """
     kind = SYSTEMS[one_of("system", name, SYSTEMS)]
+    usual = kind.sizes
     schedule = Schedule(
-        check_int("frames", frames, 2),
+        check_int("frames", usual.frames if frames is None else frames, 2),
         check_int("sample_every", sample_every, 1),
         dt,
         one_of("integrator", integrator or kind.integrators[0], kind.integrators),
     )
-    objects = check_int("objects", objects, 1)
+    objects = check_int("objects", usual.objects if objects is None else objects, 1)
     requested = zip(SPLITS, (train, val, test, ood), strict=True)
-    counts = {split: check_int(split, count, 0) for split, count in requested}
+    counts = {
+        split: check_int(split, getattr(usual, split) if count is None else count, 0)
+        for split, count in requested
+    }
     # A larger seed would take two entries of the stream's key and could collide with the next one.
     seed = check_int("seed", seed, 0, 2**32 - 1)
     if not any(counts.values()):
@@ -93,6 +101,7 @@ def simulate(
         variables=("q",) * space + ("v",) * space,
         parameters=parameters,
         parameter_names=kind.ranges.names,
+        kind=initial.kinds,
         split=np.repeat(list(counts), list(counts.values())),
         title=f"{name.capitalize()}, {objects} objects",
         generator=GENERATOR + name,

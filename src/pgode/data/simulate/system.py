@@ -23,11 +23,27 @@ ParameterColumns = Mapping[str, Float[np.ndarray, " system"]]
 
 @dataclass(frozen=True)
 class Initial:
-    """Systems at time zero: edge weights (receiver, sender), positions and velocities."""
+    """Systems at time zero: edge weights (receiver, sender), positions and velocities.
+
+    `kinds` is for systems whose objects are of kinds that the weights do not show.
+    """
 
     weights: Float[np.ndarray, "*system object object"]
     positions: Float[np.ndarray, "*system object axes"]
     velocities: Float[np.ndarray, "*system object axes"]
+    kinds: Int[np.ndarray, "*system object"] | None = None
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of objects and frames, and of systems in each split."""
+
+    objects: int = 10
+    frames: int = 96
+    train: int = 1000
+    val: int = 200
+    test: int = 200
+    ood: int = 200
 
 
 @dataclass(frozen=True)
@@ -55,8 +71,12 @@ class ParticleSystem(ABC):
     """The parameters, by name, and the ranges they are drawn from."""
     axes: tuple[str, ...] = ("x", "y")
     """Names of the axes of space."""
+    has_kinds: bool = False
+    """Whether objects are of kinds that only `Trajectories.kinds` tells."""
     integrators: tuple[str, ...]
-    """Names of the time-stepping schemes to choose from."""
+    """Names of the time-stepping schemes to choose from; the first is the default."""
+    sizes: Sizes = Sizes()
+    """The usual sizes of a data set, used where none are given."""
 
     @abstractmethod
     def initial(self, stream: np.random.Generator, objects: int, parameters: Parameters) -> Initial:
@@ -75,16 +95,17 @@ class ParticleSystem(ABC):
         positions: Float[np.ndarray, "row object axes"],
         velocities: Float[np.ndarray, "row object axes"],
     ) -> Initial:
-        """Initial states with these positions and velocities; row k has the graph of `systems[k]`.
+        """Initial states with these positions and velocities; row k is that of `systems[k]`.
 
-        Every system of `data` has one graph.
+        Graphs, of which every system has one, and kinds are those of `data`.
         """
         edges = data.edges
         weights = np.zeros((data.systems, data.objects, data.objects))
         weights[edges.edge_graph, edges.edge_receiver, edges.edge_sender] = edges.edge_attributes[
             :, 0
         ]
-        return Initial(weights[systems], positions, velocities)
+        kinds = None if data.kinds is None else data.kinds[systems]
+        return Initial(weights[systems], positions, velocities, kinds)
 
     @abstractmethod
     def energy(
@@ -94,8 +115,8 @@ class ParticleSystem(ABC):
         present: Bool[np.ndarray, "system object"],
         edges: Edges,
         parameters: ParameterColumns,
-    ) -> Float[np.ndarray, "system time"]:
-        """The conserved energy; every system has one graph."""
+    ) -> Float[np.ndarray, "system time"] | None:
+        """The conserved energy, None where none is conserved; every system has one graph."""
 
 
 def draw(
@@ -115,8 +136,10 @@ def draw(
         parameters[row] = kind.ranges.draw(stream, ood=split == "ood")
         named = dict(zip(kind.ranges.names, parameters[row].tolist(), strict=True))
         initial.append(kind.initial(stream, objects, named))
+    kinds = [each.kinds for each in initial if each.kinds is not None]
     return parameters, Initial(
         np.stack([each.weights for each in initial]),
         np.stack([each.positions for each in initial]),
         np.stack([each.velocities for each in initial]),
+        np.stack(kinds) if kinds else None,
     )
