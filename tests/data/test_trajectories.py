@@ -254,15 +254,6 @@ def test_kinds_are_kept_for_present_objects_and_follow_every_selection():
     assert t.summary()["kinds"] == {"0": 4, "1": 3, "2": 2}
 
 
-def test_kinds_are_part_of_the_content_only_where_they_are_given():
-    plainly, kind = build(), np.zeros((3, 4), int)
-    assert plainly.kinds is None
-    assert "kind" not in plainly.dataset
-    assert "kinds" not in plainly.summary()
-    hashes = {plainly.hash, build(kind=kind).hash, build(kind=kind + 1).hash}
-    assert len(hashes) == 3
-
-
 def test_permuted_leaves_the_original_alone_and_absent_objects_last():
     t = uneven()
     before = t.states.copy()
@@ -292,52 +283,6 @@ def test_from_dataset_needs_only_states_times_names_and_graphs():
     optional = ["observed", "present", "group", "split", "feature_role", "parameter_units"]
     bare = build(split=None).dataset.drop_vars(optional)
     assert Trajectories.from_dataset(bare).hash == build(split=None).hash
-
-
-@pytest.mark.parametrize("change", ["states", "times", "edges", "parameters", "observed", "group"])
-def test_hash_changes_with_any_value(change):
-    t = uneven()
-    ds = t.dataset.copy(deep=True)
-    name, where = {
-        "states": ("states", (0, 0, 0, 0)),
-        "times": ("times", (2, 4)),
-        "edges": ("edge_attributes", (1, 0)),
-        "parameters": ("parameters", (2, 1)),
-        "observed": ("observed", (0, 0, 0, 0)),
-        "group": ("group", (0, 1)),
-    }[change]
-    old = ds[name].values[where]
-    ds[name].values[where] = False if change == "observed" else old + 1
-    assert Trajectories.from_dataset(ds).hash != t.hash
-
-
-def test_hash_changes_with_names_splits_units_and_ends_of_edges():
-    moved = plain()["edges"]
-    moved[0, 1, 3], moved[0, 1, 0] = 1.0, 0.0
-    others = [
-        build(),
-        build(features=("qx", "qy", "vx", "vz"), roles=build().dataset["feature_role"].values),
-        build(roles=("value",) * 4),
-        build(variables=FEATURES),
-        build(units=("m", "m", "m/s", "m/s")),
-        build(parameter_names=("box", "charge")),
-        build(parameter_units=("m", "")),
-        build(split=["train", "test", "val"]),
-        build(time_units="s"),
-        build(edges=moved),
-        build().select([1, 0, 2]),
-        build(seed=4).select([0, 1]),
-    ]
-    assert len({t.hash for t in others}) == len(others)
-
-
-def test_hash_is_that_of_the_content_not_of_its_origin():
-    t = build()
-    other = build(title="Mine", generator="lab", generator_settings='{"a": 1}', seed=5)
-    assert other.hash == t.hash
-    assert other.dataset.attrs["title"] == "Mine"
-    assert other.dataset.attrs["seed"] == 5
-    assert other.dataset.attrs["generator_version"] == ""
 
 
 @pytest.mark.parametrize(
