@@ -32,9 +32,9 @@ class Falling(ParticleSystem):
         moved = position + velocity * t + pull * t**2 / 2
         return np.concatenate([moved, velocity + pull * t], -1)
 
-    def energy(self, positions, velocities, present, edges, parameters):
-        kinetic = (velocities**2).sum((1, 3)) / 2
-        return kinetic + parameters["gravity"][:, None] * positions[..., 2].sum(1)
+    def energy(self, motion, parameters):
+        kinetic = (motion.velocities**2).sum((1, 3)) / 2
+        return kinetic + parameters["gravity"][:, None] * motion.positions[..., 2].sum(1)
 
 
 @pytest.fixture

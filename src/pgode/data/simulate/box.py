@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from pgode.data.edges import Edges
 from pgode.data.simulate.parameters import Ranges
 from pgode.data.simulate.particles import INTEGRATORS, integrate, potential_energy
 from pgode.data.simulate.system import (
     Initial,
+    Motion,
     ParameterColumns,
     Parameters,
     ParticleSystem,
@@ -71,15 +71,11 @@ class ParticlesInBox(ParticleSystem):
         return states
 
     def energy(
-        self,
-        positions: Float[np.ndarray, "system object time axes"],
-        velocities: Float[np.ndarray, "system object time axes"],
-        present: Bool[np.ndarray, "system object"],
-        edges: Edges,
-        parameters: ParameterColumns,
+        self, motion: Motion, parameters: ParameterColumns
     ) -> Float[np.ndarray, "system time"]:
         """Kinetic plus potential energy. Walls conserve it; clipped forces do not."""
-        kinetic = (np.where(present[:, :, None, None], velocities, 0.0) ** 2).sum((1, 3)) / 2
+        present, edges = motion.present[:, :, None, None], motion.edges
+        kinetic = (np.where(present, motion.velocities, 0.0) ** 2).sum((1, 3)) / 2
         system = edges.graph_system[edges.edge_graph]
         potential = potential_energy(
             self.law,
@@ -87,7 +83,7 @@ class ParticlesInBox(ParticleSystem):
             system,
             edges.edge_receiver,
             edges.edge_sender,
-            positions,
+            motion.positions,
         )
         return np.asarray(kinetic + potential)
 

@@ -4,6 +4,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.data.simulate.simulation import generated_by
+from pgode.data.simulate.system import Motion
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -35,10 +36,10 @@ def energy(
     names = trajectories.dataset["parameter"].values.tolist()
     if not set(kind.ranges.names) <= set(names):
         return None  # The parameters were left out of the file.
-    return kind.energy(
+    motion = Motion(
         states[..., trajectories.position_features],
         states[..., trajectories.velocity_features],
         trajectories.present,
         edges,
-        dict(zip(names, trajectories.parameters.T, strict=True)),
     )
+    return kind.energy(motion, dict(zip(names, trajectories.parameters.T, strict=True)))

@@ -6,13 +6,13 @@ neither collapses nor flies apart during the simulation.
 """
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from pgode.data.edges import Edges
 from pgode.data.simulate import pair_laws
 from pgode.data.simulate.parameters import Ranges
 from pgode.data.simulate.system import (
     Initial,
+    Motion,
     ParameterColumns,
     Parameters,
     ParticleSystem,
@@ -78,26 +78,22 @@ class Gravity(ParticleSystem):
         )
 
     def energy(
-        self,
-        positions: Float[np.ndarray, "system object time axes"],
-        velocities: Float[np.ndarray, "system object time axes"],
-        present: Bool[np.ndarray, "system object"],
-        edges: Edges,
-        parameters: ParameterColumns,
+        self, motion: Motion, parameters: ParameterColumns
     ) -> Float[np.ndarray, "system time"]:
         """Kinetic plus potential energy."""
+        edges = motion.edges
         system = edges.graph_system[edges.edge_graph]
-        mass = present.astype(float)  # One where no edge says more.
+        mass = motion.present.astype(float)  # One where no edge says more.
         mass[system, edges.edge_sender] = edges.edge_attributes[:, 0]
         product = mass[system, edges.edge_receiver] * mass[system, edges.edge_sender]
         potential = pair_laws.potential_energy(
             pair_laws.COULOMB,
             -parameters["strength"][system] * product,
             (system, edges.edge_receiver, edges.edge_sender),
-            positions,
+            motion.positions,
             softening=SOFTENING,
         )
-        return np.asarray(pair_laws.kinetic_energy(velocities, mass) + potential)
+        return np.asarray(pair_laws.kinetic_energy(motion.velocities, mass) + potential)
 
 
 def masses(

@@ -5,15 +5,15 @@ only. The data file stores them as truth (`Trajectories.kinds`), no model sees t
 """
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
-from pgode.data.edges import Edges
 from pgode.data.simulate import pair_laws
 from pgode.data.simulate.box import check_inside
 from pgode.data.simulate.pair_laws import COULOMB, LENNARD_JONES, SPRING, YUKAWA
 from pgode.data.simulate.parameters import Ranges
 from pgode.data.simulate.system import (
     Initial,
+    Motion,
     ParameterColumns,
     Parameters,
     ParticleSystem,
@@ -104,14 +104,7 @@ class Mixed(ParticleSystem):
         check_inside(states, parameters["box"], schedule, self.axes)
         return states
 
-    def energy(
-        self,
-        positions: Float[np.ndarray, "system object time axes"],
-        velocities: Float[np.ndarray, "system object time axes"],
-        present: Bool[np.ndarray, "system object"],
-        edges: Edges,
-        parameters: ParameterColumns,
-    ) -> None:
+    def energy(self, motion: Motion, parameters: ParameterColumns) -> None:
         """Not conserved: drag takes it. `mechanical_energy` is what is there at each time."""
         return
 

@@ -6,15 +6,15 @@ are ours.
 """
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
-from pgode.data.edges import Edges
 from pgode.data.simulate import pair_laws
 from pgode.data.simulate.charged import charge_weights
 from pgode.data.simulate.parameters import Ranges
 from pgode.data.simulate.particles import INTEGRATORS
 from pgode.data.simulate.system import (
     Initial,
+    Motion,
     ParameterColumns,
     Parameters,
     ParticleSystem,
@@ -59,22 +59,18 @@ class NBody(ParticleSystem):
         )
 
     def energy(
-        self,
-        positions: Float[np.ndarray, "system object time axes"],
-        velocities: Float[np.ndarray, "system object time axes"],
-        present: Bool[np.ndarray, "system object"],
-        edges: Edges,
-        parameters: ParameterColumns,
+        self, motion: Motion, parameters: ParameterColumns
     ) -> Float[np.ndarray, "system time"]:
         """Kinetic plus potential energy. Clipped forces do not conserve it."""
+        edges, present = motion.edges, motion.present.astype(float)
         system = edges.graph_system[edges.edge_graph]
         potential = pair_laws.potential_energy(
             pair_laws.COULOMB,
             parameters["strength"][system] * edges.edge_attributes[:, 0],
             (system, edges.edge_receiver, edges.edge_sender),
-            positions,
+            motion.positions,
         )
-        return np.asarray(pair_laws.kinetic_energy(velocities, present.astype(float)) + potential)
+        return np.asarray(pair_laws.kinetic_energy(motion.velocities, present) + potential)
 
 
 NBODY = NBody()

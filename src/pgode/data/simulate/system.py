@@ -47,6 +47,16 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Motion:
+    """Systems over time, each with one graph: what an energy is a function of."""
+
+    positions: Float[np.ndarray, "system object time axes"]
+    velocities: Float[np.ndarray, "system object time axes"]
+    present: Bool[np.ndarray, "system object"]
+    edges: Edges
+
+
+@dataclass(frozen=True)
 class Schedule:
     """Frame 0 is the initial state; a frame follows each `sample_every` steps of `dt`."""
 
@@ -109,12 +119,7 @@ class ParticleSystem(ABC):
 
     @abstractmethod
     def energy(
-        self,
-        positions: Float[np.ndarray, "system object time axes"],
-        velocities: Float[np.ndarray, "system object time axes"],
-        present: Bool[np.ndarray, "system object"],
-        edges: Edges,
-        parameters: ParameterColumns,
+        self, motion: Motion, parameters: ParameterColumns
     ) -> Float[np.ndarray, "system time"] | None:
         """The conserved energy, None where none is conserved; every system has one graph."""
 
