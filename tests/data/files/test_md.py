@@ -1,8 +1,7 @@
-"""Molecular dynamics: read, cut, split, made whole; and exported for other tools."""
+"""Molecular dynamics: read, cut, split and made whole."""
 
 import json
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ mdtraj = pytest.importorskip("mdtraj")
 
 from tests.data.files import molecular_dynamics as made  # noqa: E402
 
-from pgode.data.files import md, md_export  # noqa: E402
+from pgode.data.files import md  # noqa: E402
 from pgode.data.files.md_files import read_frames  # noqa: E402
 from pgode.data.molecules import Preparation, aligned  # noqa: E402
 from pgode.data.trajectories import Trajectories  # noqa: E402
@@ -213,35 +212,6 @@ def test_times_of_a_long_run_are_even_despite_single_precision(tmp_path: Path) -
     np.testing.assert_allclose(np.diff(data.times), np.diff(data.times)[0, 0])
 
 
-@pytest.mark.parametrize("ending", md_export.ENDINGS)
-def test_what_is_read_and_written_is_what_mdtraj_finds(ending: str, tmp_path: Path) -> None:
-    data = read(made.save(tmp_path, "run.trr"))
-    output = tmp_path / "new" / f"out{ending}"
-    assert md_export.write(data.dataset, None, output) == 24
-    assert [path.name for path in output.parent.iterdir()] == [output.name]
-    (tmp_path / "own.pdb").write_text(data.topology)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = mdtraj.load(str(output), top=str(tmp_path / "own.pdb"))
-    moves = data.states.swapaxes(1, 2).reshape(-1, made.PEPTIDE, 3)
-    np.testing.assert_allclose(found.xyz, moves, atol=1e-3)
-    if ending in md.WITH_TIMES:
-        np.testing.assert_allclose(found.time, data.times.ravel(), atol=1e-6)
-
-
-def test_one_system_is_written_with_the_atoms_of_a_topology_that_has_water(tmp_path: Path) -> None:
-    path = made.save(tmp_path, "run.trr")
-    for choice in ("all", "heavy", "ca"):
-        data = read(path, Preparation(choice))
-        output = tmp_path / f"{choice}.pdb"
-        assert md_export.write(data.dataset, tmp_path / "top.pdb", output, system=1) == 6
-        found = mdtraj.load(str(output))
-        np.testing.assert_allclose(found.xyz, data.states[1].swapaxes(0, 1), atol=1e-3)
-        assert [atom.residue.resSeq for atom in found.topology.atoms][-1] == 7
-    bare = data.dataset.drop_vars("topology")
-    assert md_export.write(bare, tmp_path / "top.pdb", tmp_path / "bare.dcd") == 24
-
-
 def cut(path: Path, share: float) -> Path:
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])
@@ -318,32 +288,6 @@ def test_other_bad_input_is_refused(run: Path) -> None:
     lost.save(str(folder / "lost.trr"))
     with pytest.raises(InputError, match="no finite position of the atom ALA5-CA in frame 7"):
         read(folder / "lost.trr")
-
-
-def test_export_refuses_what_it_cannot_write(run: Path, tmp_path: Path) -> None:
-    data = read(run).dataset
-    out = tmp_path / "out.dcd"
-    other = made.simulation(1).atom_slice(range(25))
-    other.save(str(tmp_path / "other.pdb"))
-    swapped = (tmp_path / "top.pdb").read_text().replace("  N   ALA", "  O9  ALA")
-    (tmp_path / "swapped.pdb").write_text(swapped.replace("          N ", "          O "))
-    missing = data.copy(deep=True)
-    missing["states"][0, 3, 2, 1] = np.nan
-    for options, message in [
-        ({"system": 4}, "no system 4. Expected one from 0 to 3"),
-        ({"sample": 0}, "no sample 0: it has none"),
-        ({"topology": tmp_path / "other.pdb"}, r"has 30 atoms, but .* has 25, .*25 \(all\)"),
-        ({"topology": tmp_path / "swapped.pdb"}, "atom 0 is ALA5-N in .* but ALA5-O9"),
-        ({"data": data.drop_vars("topology")}, "does not say which atoms its 30 objects are"),
-        ({"data": missing}, "system 0 of .* has no position of object 3 at time 0.4"),
-        ({"data": data.isel(feature=[0, 1])}, "has 2 positions in units of nm"),
-        ({"output": tmp_path / "out.csv"}, "ending .csv is not known"),
-        ({"output": run / "out.dcd"}, "cannot write .*Not a directory"),
-    ]:
-        given = {"data": data, "topology": None, "output": out, **options}
-        with pytest.raises(InputError, match=message):
-            md_export.write(**given)
-    assert not out.exists() and not [path for path in tmp_path.iterdir() if ".part" in path.name]
 
 
 def test_without_mdtraj_the_error_says_how_to_get_it(
