@@ -13,12 +13,13 @@ from pgode.models.pgode.dynamics.prototypes import (
     WithMLP,
 )
 from pgode.models.pgode.dynamics.sparse import SparsePrototypes
+from pgode.models.pgode.laws.config import LawsConfig
 from pgode.runtime.settings import kind_of
 
 __all__ = ["DynamicsConfig", "MessagesConfig", "Prototypes", "build_dynamics"]
 
 DynamicsConfig = Annotated[
-    MessagesConfig | SingleConfig | MLPConfig,
+    MessagesConfig | SingleConfig | MLPConfig | LawsConfig,
     Field(discriminator="kind"),
     BeforeValidator(kind_of("messages")),
 ]

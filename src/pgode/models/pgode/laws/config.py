@@ -1,0 +1,26 @@
+"""Settings of the force laws."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from pgode.runtime.settings import Settings
+
+
+class LawsConfig(Settings):
+    """Prototypes are kinds of objects; between each two acts a radial law, found in the data."""
+
+    kind: Literal["laws"] = "laws"
+    prototypes: int = Field(5, ge=1, description="K, the most kinds of objects to be told apart")
+    third_law: bool = Field(
+        True, description="two prototypes act on each other by the same law (Newton's third)"
+    )
+    substeps: int | None = Field(
+        None, ge=1, description="fine steps per frame; null: as many as suit the training data"
+    )
+    most_substeps: int = Field(
+        4096, ge=1, description="most fine steps per frame, for systems with close encounters"
+    )
+    ensemble: int = Field(
+        16, ge=1, description="runs whose mean is the forecast; 1: a single run"
+    )

@@ -1,0 +1,291 @@
+"""Find laws and prototypes in training data, by turns: what objects are, and what laws act."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from pgode.models.pgode.laws.inference import Inferred, Knowledge, Scope, infer
+from pgode.models.pgode.laws.observation import Observation
+from pgode.models.pgode.laws.radial import basis, evaluate
+from pgode.models.pgode.laws.regression import Fitted, Splines, regress
+from pgode.models.pgode.laws.table import Cells
+
+SEARCH_SYSTEMS, SEARCH_FRAMES = 40, 48
+"""Systems and frames that prototypes are searched in: enough to tell kinds apart."""
+FIT_SYSTEMS = 300
+"""Systems that the laws are fitted to in the end."""
+SEARCHES = 2
+"""Random starts of the search; the most probable result counts."""
+SEARCH_TURNS, FINAL_TURNS = 24, 6
+HOTTEST = 20.0
+"""How much the search softens evidence at first: objects must not settle before laws have form."""
+START_EXPONENT = -1.0
+UNUSED = 1e-9
+"""Share of a prototype that no object uses."""
+CERTAIN = 0.003
+"""Deviation of a correction, against the law's largest, up to which the data decide it."""
+WORTH = 8.0
+"""Numbers that a law must save to be worth keeping apart from another one, see `_merged`."""
+
+Progress = Callable[[str, float], None]
+"""Told what is being done, and which share of the whole fit is done."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The result of a fit: the laws, the prototypes' shares, and what was inferred with them."""
+
+    splines: Splines
+    fitted: Fitted
+    shares: Float[np.ndarray, " prototypes"]
+    noise: float
+    spread: float
+    inferred: list[Inferred]
+    equations: int
+    """Number of observed changes, counted over axes."""
+    near: Float[np.ndarray, "laws splines"] | None = None
+    """Coefficients of a fit that counts close encounters too, see `regress`."""
+
+    @property
+    def score(self) -> float:
+        """Negative logarithm of the probability of everything observed, up to a constant."""
+        noise = self.equations * np.log(self.noise) / 2
+        return float(sum(each.score for each in self.inferred) + noise)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What stays the same during a fit."""
+
+    laws: Int[np.ndarray, "prototypes prototypes"]
+    scope: Scope
+    periods: Float[np.ndarray, " axes"]
+    cells: Cells
+
+
+def fit(
+    seen: Sequence[Observation], how: Fit, splines: Splines, seed: int, progress: Progress
+) -> Found:
+    """Search prototypes in a few systems, unite what is the same, then fit laws to many."""
+    random = np.random.default_rng(seed)
+    kinds = len(how.laws)
+    order = random.permutation(len(seen))
+    few = [_beginning(seen[k]) for k in order[:SEARCH_SYSTEMS]]
+    many = [seen[k] for k in order[:FIT_SYSTEMS]]
+    splines = replace(splines, exponents=np.full(int(how.laws.max()) + 1, START_EXPONENT))
+    searches = SEARCHES if kinds > 1 else 1
+    results = []
+    for number in range(searches):
+
+        def tell(share: float, number: int = number) -> None:
+            progress("search of prototypes", 0.6 * (number + share) / searches)
+
+        results.append(_search(few, how, splines, random, tell))
+    found = min(results, key=lambda each: each.score)
+    progress("uniting prototypes that are the same", 0.65)
+    how, found = _in_use(how, _united(few, how, found))
+    for turn in range(FINAL_TURNS):
+        progress("fit of the laws", 0.7 + 0.3 * turn / FINAL_TURNS)
+        if turn == 1:
+            found = replace(found, splines=_with_exponents(found))
+        if turn == 0:
+            known = _knowledge(how, found)
+            found = replace(found, inferred=[infer(each, known, how.scope) for each in many])
+        found = _turn(many, how, found, found.inferred)
+    blur = _blur(many, found)
+    states, noise = found.inferred, found.noise
+    near = regress(many, states, how.laws, found.splines, noise, how.periods, blur)
+    level = replace(found.fitted, coefficients=_levelled(found.fitted))
+    return replace(found, fitted=level, near=near.coefficients)
+
+
+def _levelled(fitted: Fitted) -> Float[np.ndarray, "laws splines"]:
+    """Corrections that keep their last certain value where the data say too little."""
+    deviation = np.sqrt(np.diag(np.linalg.inv(fitted.precision)))[: fitted.coefficients.size]
+    deviation = deviation.reshape(fitted.coefficients.shape)
+    levelled = fitted.coefficients.copy()
+    for row, error in zip(levelled, deviation, strict=True):
+        certain = np.flatnonzero(error < CERTAIN * np.abs(row).max())
+        if len(certain):
+            row[: certain[0]] = row[certain[0]]
+            row[certain[-1] :] = row[certain[-1]]
+    return levelled
+
+
+def _blur(seen: Sequence[Observation], found: Found) -> float | None:
+    """Typical squared error of close encounters, which paths between frames do not show."""
+    left = [
+        (state.squares * state.weights[None]).sum(-1)[each.usable[:, None] & ~each.clear]
+        for each, state in zip(seen, found.inferred, strict=True)
+    ]
+    values = np.concatenate(left)
+    return float(np.median(values)) / (2 * seen[0].axes) if len(values) else None
+
+
+def _beginning(seen: Observation) -> Observation:
+    """The first frames of a system."""
+    last = min(SEARCH_FRAMES, len(seen.positions))
+    return replace(
+        seen,
+        positions=seen.positions[:last],
+        velocities=seen.velocities[:last],
+        durations=seen.durations[: last - 1],
+        usable=seen.usable[: last - 1],
+    )
+
+
+def _search(
+    seen: Sequence[Observation],
+    how: Fit,
+    splines: Splines,
+    random: np.random.Generator,
+    tell: Callable[[float], None],
+) -> Found:
+    """From random weights, while the evidence is softened less and less."""
+    kinds = len(how.laws)
+    typical = float(np.median([np.median((each.changes**2).sum((2, 3))) for each in seen]))
+    typical = max(typical, 1e-300)
+    states = [
+        Inferred(
+            weights=random.dirichlet(np.full(kinds, 0.3), each.objects),
+            strength=1.0,
+            deviation=0.1,
+            squares=np.full((len(each.durations), each.objects, kinds), typical),
+            score=0.0,
+        )
+        for each in seen
+    ]
+    shares = np.full(kinds, 1 / kinds)
+    fitted = regress(seen, states, how.laws, splines, typical, how.periods)
+    found = Found(splines, fitted, shares, typical, 0.1, states, 0)
+    turns = SEARCH_TURNS if kinds > 1 else 4
+    for turn in range(turns):
+        heat = max(1.0, HOTTEST * (1 - turn / (0.6 * turns)))
+        found = _turn(seen, how, found, found.inferred, heat)
+        tell(turn / turns)
+    return found
+
+
+def _turn(
+    seen: Sequence[Observation],
+    how: Fit,
+    found: Found,
+    states: Sequence[Inferred],
+    heat: float = 1.0,
+) -> Found:
+    """Fit the laws to what objects are, then infer what they are from the laws."""
+    fitted = regress(seen, states, how.laws, found.splines, found.noise, how.periods)
+    known = _knowledge(how, replace(found, fitted=fitted))
+    new = [
+        infer(each, known, how.scope, state.weights, heat=heat)
+        for each, state in zip(seen, states, strict=True)
+    ]
+    strengths = np.array([state.strength for state in new])
+    mean = float(strengths.mean()) or 1.0
+    new = [replace(s, strength=s.strength / mean, deviation=s.deviation / mean) for s in new]
+    fitted = replace(fitted, coefficients=fitted.coefficients * mean)
+    weights = np.concatenate([state.weights for state in new])
+    shares = weights.mean(0) + UNUSED
+    left = [
+        (state.squares * state.weights[None]).sum(-1)[each.clear]
+        for each, state in zip(seen, new, strict=True)
+    ]
+    noise = max(float(np.median(np.concatenate(left))) / (2 * seen[0].axes), 1e-18)
+    spread = 3 * float(strengths.std() / mean) + 0.02
+    equations = sum(2 * each.axes * int(each.clear.sum()) for each in seen)
+    return Found(found.splines, fitted, shares / shares.sum(), noise, spread, new, equations)
+
+
+def _knowledge(how: Fit, found: Found) -> Knowledge:
+    splines, fitted = found.splines, found.fitted
+    laws = evaluate(
+        torch.from_numpy(splines.exponents),
+        torch.from_numpy(fitted.coefficients),
+        *(splines.low, splines.spacing, np.sqrt(how.cells.edges)),
+    )
+    return Knowledge(
+        table=how.cells.table(*laws).numpy(),
+        origin=how.cells.first,
+        laws=how.laws,
+        drag=fitted.drag,
+        shares=found.shares,
+        noise=found.noise,
+        spread=found.spread,
+        periods=how.periods,
+    )
+
+
+def _united(seen: Sequence[Observation], how: Fit, found: Found) -> Found:
+    """Unite prototypes as long as the data are explained as well by fewer laws."""
+    while True:
+        used = np.flatnonzero(found.shares > 10 * UNUSED)
+        pairs = [(k, m) for k in used for m in used if m < k]
+        tried = [_merged(seen, how, found, *pair) for pair in pairs]
+        if not tried:
+            return found
+        best = min(tried, key=lambda each: each.score)
+        intervals = sum(int(each.clear.sum()) for each in seen)
+        saved = 0.5 * WORTH * len(used) * np.log(max(intervals, 2))
+        if best.score - found.score > saved:
+            return found
+        found = best
+
+
+def _in_use(how: Fit, found: Found) -> tuple[Fit, Found]:
+    """Only the prototypes in use, the most frequent first."""
+    used = int((found.shares > 10 * UNUSED).sum())
+    order = np.argsort(-found.shares, kind="stable")[:used]
+    laws = how.laws[:used, :used]
+    count = int(laws.max()) + 1
+    source = np.zeros(count, np.int64)
+    source[laws] = how.laws[np.ix_(order, order)]
+    fitted = found.fitted
+    return replace(how, laws=np.ascontiguousarray(laws)), replace(
+        found,
+        splines=replace(found.splines, exponents=found.splines.exponents[source]),
+        fitted=Fitted(fitted.coefficients[source], fitted.drag[order], np.empty((0, 0))),
+        shares=found.shares[order] / found.shares[order].sum(),
+        inferred=[
+            replace(each, weights=each.weights[:, order], squares=each.squares[..., order])
+            for each in found.inferred
+        ],
+    )
+
+
+def _merged(seen: Sequence[Observation], how: Fit, found: Found, gone: int, kept: int) -> Found:
+    """The fit with the objects of one prototype given to another."""
+    states = []
+    for state in found.inferred:
+        weights = state.weights.copy()
+        weights[:, kept] += weights[:, gone]
+        weights[:, gone] = 0.0
+        states.append(replace(state, weights=weights))
+    shares = found.shares.copy()
+    shares[kept] += shares[gone]
+    shares[gone] = UNUSED
+    start = replace(found, shares=shares / shares.sum(), inferred=states)
+    once = _turn(seen, how, start, states)
+    return _turn(seen, how, once, once.inferred)
+
+
+def _with_exponents(found: Found) -> Splines:
+    """The power of each law: the slope of its logarithm, where it keeps its sign."""
+    splines = found.splines
+    exponents = splines.exponents.copy()
+    x = splines.low + splines.spacing * np.linspace(0, splines.number - 3, 200)
+    values, _ = basis(x, splines.low, splines.spacing, splines.number)
+    for law, evidence in enumerate(found.fitted.evidence):
+        density = values @ evidence
+        if density.max() <= 0:
+            continue
+        correction = values @ found.fitted.coefficients[law]
+        weight = np.sqrt(density / density.max()) * (density > 1e-4 * density.max())
+        signs = np.sign(correction[weight > 0])
+        if (signs != signs[0]).any() or not signs[0]:
+            continue
+        slope = np.polyfit(x, np.log(np.maximum(np.abs(correction), 1e-300)), 1, w=weight)[0]
+        exponents[law] += slope
+    return replace(splines, exponents=exponents)

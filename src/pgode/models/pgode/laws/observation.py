@@ -1,0 +1,187 @@
+"""Observed frames of single systems in the units of the laws: lengths, and frames as time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Batch
+from pgode.models.pgode.laws import evidence_kernel
+from pgode.models.pgode.laws.motion import Layout
+from pgode.nn.frames import last_observed
+
+BEND = 0.1
+"""Largest bend of a path between two frames, see `evidence_kernel.sharpness`."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """Scaled features to lengths and lengths per frame, and back.
+
+    All axes share one unit of length, so that a rotation of the data is a rotation here. The origin
+    is that of the data.
+    """
+
+    positions: list[int]
+    velocities: list[int]
+    length: float
+    frame: float
+    centre: Float[np.ndarray, "2 axes"]
+    scale: Float[np.ndarray, "2 axes"]
+
+    @classmethod
+    def of(cls, normaliser: Normaliser) -> "Units":
+        """The unit is the largest scale of a position, so that distances are about one."""
+        q, v = normaliser.positions, normaliser.velocities
+        length = max(normaliser.scale[k] for k in q)
+        pace = normaliser.frame_duration / length
+        centre, scale = np.array(normaliser.centre), np.array(normaliser.scale)
+        return cls(
+            positions=q,
+            velocities=v,
+            length=length,
+            frame=normaliser.frame_duration,
+            centre=np.stack([centre[q] / length, centre[v] * pace]),
+            scale=np.stack([scale[q] / length, scale[v] * pace]),
+        )
+
+    def vectors(
+        self, states: Float[np.ndarray, "*rows features"]
+    ) -> tuple[Float[np.ndarray, "*rows axes"], Float[np.ndarray, "*rows axes"]]:
+        """Positions and velocities, in double precision."""
+        exact = np.asarray(states, np.float64)
+        position = exact[..., self.positions] * self.scale[0] + self.centre[0]
+        return position, exact[..., self.velocities] * self.scale[1] + self.centre[1]
+
+    def scaled(
+        self, position: Float[np.ndarray, "*rows axes"], velocity: Float[np.ndarray, "*rows axes"]
+    ) -> tuple[Float[np.ndarray, "*rows axes"], Float[np.ndarray, "*rows axes"]]:
+        """Positions and velocities as scaled features."""
+        return (
+            np.asarray((position - self.centre[0]) / self.scale[0]),
+            np.asarray((velocity - self.centre[1]) / self.scale[1]),
+        )
+
+    @property
+    def acceleration(self) -> float:
+        """One unit of acceleration in the units of the data."""
+        return self.length / self.frame**2
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One system: its frames, and the edges between its objects.
+
+    `usable[t]` says whether frames t and t + 1 are complete, so that the forces between them show.
+    """
+
+    positions: Float[np.ndarray, "frames objects axes"]
+    velocities: Float[np.ndarray, "frames objects axes"]
+    durations: Float[np.ndarray, " frames-1"]
+    usable: Bool[np.ndarray, " frames-1"]
+    receivers: Int[np.ndarray, " edges"]
+    senders: Int[np.ndarray, " edges"]
+    weights: Float[np.ndarray, " edges"]
+    periods: Float[np.ndarray, " axes"] | None = None
+
+    @property
+    def objects(self) -> int:
+        """Number of objects."""
+        return self.positions.shape[1]
+
+    @property
+    def axes(self) -> int:
+        """Number of axes of space."""
+        return self.positions.shape[2]
+
+    @cached_property
+    def clear(self) -> Bool[np.ndarray, "intervals objects"]:
+        """Where a path between two frames is known well enough to say something about forces.
+
+        Close encounters bend it more than the two frames show. If nearly all intervals are such,
+        the better fifth of them counts.
+        """
+        bend = np.empty((len(self.durations), self.objects))
+        periods = np.zeros(self.axes) if self.periods is None else self.periods
+        evidence_kernel.sharpness(
+            *(self.positions, self.velocities, self.durations, self.usable),
+            *(self.receivers, self.senders, periods, bend),
+        )
+        known = bend[self.usable]
+        limit = max(BEND, float(np.quantile(known, 0.2))) if known.size else BEND
+        return np.asarray((bend <= limit) & self.usable[:, None])
+
+    @cached_property
+    def changes(self) -> Float[np.ndarray, "intervals objects 2 axes"]:
+        """Change of velocity, and of position beyond free flight, from each frame to the next."""
+        faster = np.diff(self.velocities, axis=0)
+        drift = self.velocities[:-1] * self.durations[:, None, None]
+        changes = np.stack([faster, np.diff(self.positions, axis=0) - drift], axis=2)
+        return np.where(self.usable[:, None, None, None], changes, 0.0)
+
+
+def observations(batch: Batch, units: Units, *, targets: bool = False) -> Iterator[Observation]:
+    """The systems of a batch, from the condition, or from its targets too."""
+    states, observed, times = batch.states, batch.observed, batch.times
+    if targets:
+        states = torch.cat([states, batch.targets], dim=1)
+        observed = torch.cat([observed, batch.targets_observed], dim=1)
+        times = torch.cat([times, batch.target_times], dim=1)
+    position, velocity = units.vectors(states.numpy(force=True))
+    named = [*units.positions, *units.velocities]
+    complete = observed[..., named].all(-1).numpy(force=True)
+    moments = times.numpy(force=True).astype(np.float64)
+    receivers = batch.graph.receivers.numpy(force=True).astype(np.int64)
+    senders = batch.graph.senders.numpy(force=True).astype(np.int64)
+    weights = batch.graph.weights.numpy(force=True).astype(np.float64)
+    owner = batch.system.numpy(force=True)
+    offsets = np.searchsorted(owner, np.arange(batch.systems + 1))
+    edge_offsets = np.searchsorted(receivers, offsets)
+    for s in range(batch.systems):
+        own, edges = slice(*offsets[s : s + 2]), slice(*edge_offsets[s : s + 2])
+        seen = complete[own].all(0)
+        durations = np.diff(moments[s])
+        yield Observation(
+            positions=np.ascontiguousarray(position[own].swapaxes(0, 1)),
+            velocities=np.ascontiguousarray(velocity[own].swapaxes(0, 1)),
+            durations=durations,
+            usable=seen[1:] & seen[:-1] & (durations > 0),
+            receivers=receivers[edges] - offsets[s],
+            senders=senders[edges] - offsets[s],
+            weights=weights[edges],
+        )
+
+
+def present(
+    batch: Batch, units: Units
+) -> tuple[Float[np.ndarray, "objects axes"], Float[np.ndarray, "objects axes"]]:
+    """Positions and velocities at time 0: the last observed ones, moved on where they are older."""
+    value, when = last_observed(batch)
+    position, velocity = units.vectors(value.numpy(force=True))
+    elapsed = -when[:, units.positions].numpy(force=True).astype(np.float64)
+    return position + velocity * elapsed, velocity
+
+
+def layout(seen: list[Observation]) -> tuple[Layout, Float[np.ndarray, "pairs 2"]]:
+    """The pairs of all systems that an edge joins, and the weights of both directions."""
+    ends, weights, counts = [], [], []
+    for each in seen:
+        first = np.minimum(each.receivers, each.senders)
+        second = np.maximum(each.receivers, each.senders)
+        keys, place = np.unique(first * each.objects + second, return_inverse=True)
+        both = np.zeros((len(keys), 2))
+        np.add.at(both, (place, (each.receivers > each.senders).astype(int)), each.weights)
+        ends.append(np.stack([keys // each.objects, keys % each.objects]))
+        weights.append(both)
+        counts.append(len(keys))
+    sizes = [each.objects for each in seen]
+    pairs = Layout(
+        offsets=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        pair_offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        ends=np.ascontiguousarray(np.concatenate(ends, axis=1), dtype=np.int64),
+    )
+    return pairs, np.concatenate(weights)

@@ -1,0 +1,109 @@
+"""Radial laws: a power of the distance times a smooth correction, learned from data."""
+
+import math
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from pgode.models.pgode.laws.table import Cells
+
+SPLINES = 24
+"""Cubic splines of a law's correction, uniform in the logarithm of the distance."""
+
+
+def basis(
+    x: Float[np.ndarray, " points"], low: float, spacing: float, splines: int
+) -> tuple[Float[np.ndarray, "points splines"], Float[np.ndarray, "points splines"]]:
+    """Cubic splines at `x`, and their derivatives; outside of the range as at its ends."""
+    place = (x - low) / spacing
+    inside = (place >= 0) & (place <= splines - 3)
+    place = place.clip(0, splines - 3)
+    cell = np.minimum(place.astype(int), splines - 4)
+    s = place - cell
+    values = [(1 - s) ** 3, 3 * s**3 - 6 * s**2 + 4, -3 * s**3 + 3 * s**2 + 3 * s + 1, s**3]
+    slopes = [-3 * (1 - s) ** 2, 9 * s**2 - 12 * s, -9 * s**2 + 6 * s + 3, 3 * s**2]
+    full, derivative = np.zeros((2, len(x), splines))
+    rows = np.arange(len(x))
+    for k in range(4):
+        full[rows, cell + k] = values[k] / 6
+        derivative[rows, cell + k] = np.where(inside, slopes[k] / (6 * spacing), 0.0)
+    return full, derivative
+
+
+def evaluate(
+    exponents: Float[Tensor, " laws"],
+    coefficients: Float[Tensor, "laws splines"],
+    low: float,
+    spacing: float,
+    distance: Float[np.ndarray, " points"],
+) -> tuple[Float[Tensor, "laws points"], Float[Tensor, "laws points"]]:
+    """Force over distance of every law, and its derivative by the squared distance."""
+    x = np.log(distance)
+    values, slopes = (torch.from_numpy(b) for b in basis(x, low, spacing, coefficients.shape[1]))
+    power = torch.exp((exponents[:, None] - 1) * torch.from_numpy(x))
+    correction, change = coefficients @ values.T, coefficients @ slopes.T
+    slope = power * ((exponents[:, None] - 1) * correction + change)
+    return power * correction, slope / (2 * torch.from_numpy(distance) ** 2)
+
+
+def law_numbers(prototypes: int, third_law: bool) -> Int[np.ndarray, "prototypes prototypes"]:
+    """The number of the law by which each prototype (row) feels each other one (column).
+
+    The laws among the first few prototypes come first. With Newton's third law, two prototypes
+    feel each other by the same law.
+    """
+    numbers = np.zeros((prototypes, prototypes), np.int64)
+    count = 0
+    for k in range(prototypes):
+        for m in range(k + 1):
+            numbers[k, m] = count
+            count += not third_law and m < k
+            numbers[m, k] = count
+            count += 1
+    return numbers
+
+
+class RadialLaws(nn.Module):
+    """phi(r) = r^b S(log r), with S a spline over the distances seen in training.
+
+    Nearer and farther S keeps its value at the end of the range: the law goes on as its power law.
+    Parameters are in double precision, since a law may be known to many digits.
+    """
+
+    span: Float[Tensor, "2"]
+
+    def __init__(self, laws: int, cells: Cells) -> None:
+        super().__init__()
+        self.cells = cells
+        self.register_buffer("span", torch.tensor([-3.0, 0.0], dtype=torch.float64))
+        self.exponents = nn.Parameter(torch.zeros(laws, dtype=torch.float64))
+        self.coefficients = nn.Parameter(torch.zeros(laws, SPLINES, dtype=torch.float64))
+
+    @property
+    def low(self) -> float:
+        """Logarithm of the nearest distance of the splines."""
+        return float(self.span[0])
+
+    @property
+    def spacing(self) -> float:
+        """Distance of neighbouring splines."""
+        return spacing_of(*self.span.tolist())
+
+    def table(self) -> Float[Tensor, "cells laws 4"]:
+        """What the compiled core reads."""
+        distance = np.sqrt(self.cells.edges)
+        given = (self.exponents, self.coefficients, self.low, self.spacing)
+        return self.cells.table(*evaluate(*given, distance))
+
+
+def spacing_of(low: float, high: float) -> float:
+    """Distance of neighbouring splines over a range of logarithms."""
+    return (high - low) / (SPLINES - 3)
+
+
+def range_of(distances: Float[np.ndarray, " pairs"]) -> tuple[float, float]:
+    """Logarithms of the nearest and farthest distances that a spline is fitted between."""
+    low, high = np.quantile(distances, [1e-4, 1.0])
+    return math.log(low), math.log(high)

@@ -1,0 +1,156 @@
+"""One frame ahead from every observed frame, in fine steps: misfits, and exact strengths.
+
+Integrals along observed paths (`inference`) are quick but blur close encounters. Here the motion
+between two frames is solved, so that the strength comes out as well as the frames allow.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pgode.models.pgode.laws.inference import FREEDOM
+from pgode.models.pgode.laws.motion import Forces, Layout, Path, Space, Steps, move
+from pgode.models.pgode.laws.observation import Observation
+
+ITERATIONS = 3
+"""Gauss-Newton steps of the strength."""
+NUDGE = 1e-4
+"""Relative change of the strength that its derivative is taken over."""
+LEAST = 1e-18
+"""Squared errors are not taken to be smaller than this: nothing is observed more exactly."""
+
+
+@dataclass(frozen=True)
+class Frames:
+    """All intervals of several systems as copies: copy t starts at frame t of every system.
+
+    Systems with fewer frames repeat their last interval, which then does not count.
+    """
+
+    positions: Float[np.ndarray, "copies objects axes"]
+    velocities: Float[np.ndarray, "copies objects axes"]
+    next_positions: Float[np.ndarray, "copies objects axes"]
+    next_velocities: Float[np.ndarray, "copies objects axes"]
+    durations: Float[np.ndarray, "copies systems 1"]
+    counts: Float[np.ndarray, "copies objects"]
+
+    @classmethod
+    def of(cls, seen: list[Observation]) -> "Frames":
+        """The usable intervals of each system."""
+        places = [np.flatnonzero(each.usable) for each in seen]
+        most = max((len(place) for place in places), default=0)
+        rows = [np.resize(place, most) if len(place) else None for place in places]
+
+        def joined(array: str, later: int) -> np.ndarray:
+            parts = []
+            for each, row in zip(seen, rows, strict=True):
+                values = getattr(each, array)
+                parts.append(
+                    np.repeat(values[-1:], most, axis=0) if row is None else values[row + later]
+                )
+            return np.concatenate(parts, axis=1) if parts else np.empty((0, 0, 0))
+
+        durations = np.ones((most, len(seen), 1))
+        counts = []
+        for s, (each, row) in enumerate(zip(seen, rows, strict=True)):
+            usable = 0 if row is None else len(places[s])
+            if row is not None:
+                durations[:, s, 0] = each.durations[row]
+            counts.append(np.tile((np.arange(most) < usable)[:, None], (1, each.objects)))
+        return cls(
+            joined("positions", 0),
+            joined("velocities", 0),
+            joined("positions", 1),
+            joined("velocities", 1),
+            durations,
+            np.concatenate(counts, axis=1).astype(np.float64),
+        )
+
+    def few(self, most: int, random: np.random.Generator) -> "Frames":
+        """At most `most` copies, drawn at random."""
+        chosen = np.sort(random.permutation(len(self.positions))[:most])
+        return Frames(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
+def shoot(
+    frames: Frames, forces: Forces, layout: Layout, space: Space, steps: Steps
+) -> tuple[Path, Float[Tensor, "copies objects"]]:
+    """The motion over each interval, and its squared error against the next frame.
+
+    Velocities are lengths per frame, so both parts have the same unit.
+    """
+    copies = len(frames.positions)
+    spread = forces._replace(
+        strength=forces.strength.expand(copies, -1), walls=forces.walls.expand(copies, -1, -1, -1)
+    )
+    path = move(
+        *(torch.from_numpy(frames.positions), torch.from_numpy(frames.velocities)),
+        *(spread, layout, space, frames.durations, steps),
+    )
+    apart = path.positions[:, 0] - torch.from_numpy(frames.next_positions)
+    faster = path.velocities[:, 0] - torch.from_numpy(frames.next_velocities)
+    return path, apart.square().sum(-1) + faster.square().sum(-1)
+
+
+@torch.no_grad()
+def strengths(
+    frames: Frames,
+    forces: Forces,
+    layout: Layout,
+    space: Space,
+    steps: Steps,
+    spread: float,
+    start: Float[np.ndarray, " systems"],
+) -> tuple[Float[np.ndarray, " systems"], Float[np.ndarray, " systems"]]:
+    """The strength of each system that best leads from frame to frame, and its deviation."""
+    value, deviation = start.copy(), np.full(len(start), spread)
+    if not len(frames.positions):
+        return value, deviation
+    owner = np.repeat(np.arange(layout.systems), np.diff(layout.offsets))
+    target = np.concatenate([frames.next_positions, frames.next_velocities], axis=-1)
+
+    def errors(strength: np.ndarray) -> np.ndarray:
+        given = replace_strength(forces, strength)
+        path, _ = shoot(frames, given, layout, space, steps)
+        states = torch.cat([path.positions[:, 0], path.velocities[:, 0]], dim=-1)
+        return states.numpy() - target
+
+    prior = spread**-2
+    for _ in range(ITERATIONS):
+        nudge = NUDGE * np.maximum(np.abs(value), 0.1)
+        low, high = errors(value - nudge), errors(value + nudge)
+        left = (low + high) / 2
+        slope = (high - low) / (2 * nudge[owner])[None, :, None]
+        squares = (left**2).sum(-1)
+        noise = _typical(squares, frames.counts, owner, layout.systems) / left.shape[-1]
+        weight = frames.counts * (FREEDOM + left.shape[-1])
+        weight = weight / (FREEDOM * noise[owner] + squares)
+        up = _summed(weight * (slope * left).sum(-1), owner, layout.systems)
+        down = _summed(weight * (slope**2).sum(-1), owner, layout.systems)
+        value = value - (up + prior * (value - 1)) / (down + prior)
+        deviation = (down + prior) ** -0.5
+    return value, deviation
+
+
+def replace_strength(forces: Forces, strength: Float[np.ndarray, " systems"]) -> Forces:
+    """The same forces with one strength for each system, in all copies."""
+    return forces._replace(strength=torch.from_numpy(strength)[None])
+
+
+def _typical(squares: np.ndarray, counts: np.ndarray, owner: np.ndarray, systems: int) -> np.ndarray:
+    """The median square of each system."""
+    known = np.where(counts > 0, squares, np.nan)
+    medians = [np.nanmedian(known[:, owner == s]) for s in range(systems)]
+    return np.maximum(np.nan_to_num(medians, nan=1.0), LEAST)
+
+
+def _summed(values: np.ndarray, owner: np.ndarray, systems: int) -> np.ndarray:
+    return np.bincount(owner, values.sum(0), minlength=systems)
+
+
+def with_steps(steps: Steps, lead: float, number: int) -> Steps:
+    """Steps of one length throughout."""
+    return replace(steps, lead=lead, fewest=float(number), most=number)
