@@ -17,6 +17,7 @@ from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
 from pgode.training.checkpoint import FORMAT, OutdatedRunError, check_format
+from pgode.training.config import with_implied
 from pgode.training.gate_use import GateUse
 from pgode.training.metrics import read_metrics
 
@@ -108,6 +109,7 @@ def facts(folder: Path | str) -> dict[str, Any]:
         "prototypes": use.prototypes if use else None,
         "prototypes_in_use": use.per_object if use else None,
         "prototypes_overall": use.overall if use else None,
+        "prototypes_difference": use.difference if use else None,
         "calibrated": (path / "calibration.json").exists(),
     }
 
@@ -135,7 +137,7 @@ def read_config(path: Path) -> RunConfig:
     def parse(content: dict[str, Any]) -> RunConfig:
         is_run = {"name", "model"} <= content.keys()
         check_format(content.pop("format", 1 if is_run else FORMAT), path / "config.json")
-        return validated(RunConfig, content, "")
+        return validated(RunConfig, with_implied(content), "")
 
     return _read(path, "config.json", parse)
 

@@ -42,6 +42,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "history-readout": {"state": READOUT},
     "history-readout-positions": {"state": {"kind": "latent", **READOUT}},
     "group-context": {"gate": {"group_context": True}},
+    "gate-of-the-letter": {"gate": {"normalise": False}},
     "single": {"dynamics": "single"},
     "mlp": {"dynamics": "mlp"},
     "sparse": {"dynamics": {"top_k": 1}},

@@ -9,6 +9,7 @@ from torch.nn.functional import silu, softplus
 from torch.testing import assert_close
 
 from pgode.models.pgode.dynamics.update import _MixedUpdate
+from pgode.models.pgode.gates import Contexts
 from pgode.runtime.settings import merged
 from pgode.training.presets import PAPER
 
@@ -96,13 +97,30 @@ def test_encoders_share_no_weights(model):
     assert first.isdisjoint(id(p) for p in model.system_encoder.parameters())
 
 
-def test_gate_is_the_softmax_of_equation_12(model, batch):
+@pytest.mark.parametrize("normalise", [False, True])
+def test_gate_is_the_softmax_of_equation_11(make, batch, normalise):
+    model = make(gate={"normalise": normalise})
     contexts = model.contexts(batch)
-    joined = torch.cat([contexts.object, contexts.system[batch.system]], dim=1)
+    parts = [contexts.object, contexts.system[batch.system]]
+    if normalise:
+        parts = [
+            (part - part.mean(1, keepdim=True))
+            / (part.var(1, correction=0, keepdim=True) + 1e-5).sqrt()
+            for part in parts
+        ]
     gate = model.gate(contexts, batch)
-    assert_close(gate, torch.softmax(model.gate.rho(joined), dim=1))
+    assert_close(gate, torch.softmax(model.gate.rho(torch.cat(parts, dim=1)), dim=1))
     assert gate.shape == (batch.objects, K)
     assert_close(gate.sum(1), torch.ones(batch.objects).double())
+
+
+def test_gate_starts_undecided_and_does_not_see_how_long_a_context_is(make, batch):
+    model = make()
+    contexts = model.contexts(batch)
+    gate = model.gate(contexts, batch)
+    assert (gate - 1 / K).abs().max() < 0.05
+    longer = Contexts(contexts.object, 1000 * contexts.system)
+    assert_close(model.gate(longer, batch), gate, rtol=0, atol=1e-4)
 
 
 def test_gate_learns_from_the_forecast(model, batch):
