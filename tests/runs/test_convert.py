@@ -79,7 +79,7 @@ def test_nothing_is_overwritten_and_a_new_run_needs_no_conversion(
         ({}, {}),
         ({"gate": "system"}, {"model.gate.contexts": "system"}),
         ({"dynamics": "single"}, {"model.dynamics": "single"}),
-        ({"top": 1}, {"model.dynamics.top_k": 1}),
+        ({"top": 2, "prototypes": 3}, {"model.dynamics.top_k": 2, "model.dynamics.prototypes": 3}),
         ({"system_mean": False}, {"model.encoder.reference_objects": None}),
         (
             {"kinematics": False, "anchor": False},

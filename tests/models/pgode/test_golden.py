@@ -45,7 +45,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "gate-of-the-letter": {"gate": {"normalise": False}},
     "single": {"dynamics": "single"},
     "mlp": {"dynamics": "mlp"},
-    "sparse": {"dynamics": {"top_k": 1}},
+    "sparse": {"dynamics": {"prototypes": 3, "top_k": 2}},
     "gcn": {"dynamics": {"backbone": "gcn"}},
     "gin": {"dynamics": {"backbone": "gin"}},
     "sage": {"dynamics": {"backbone": "sage"}},
