@@ -1,6 +1,6 @@
 """PGODE, top to bottom: encode, draw an initial state, gate, solve, decode."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import torch
 from jaxtyping import Float
@@ -146,6 +146,10 @@ class PGODE(LatentODE):
     def adversary(self) -> Iterable[nn.Parameter]:
         """The critic between object and system contexts."""
         return () if self.context_critic is None else self.context_critic.parameters()
+
+    def encoders(self) -> Mapping[str, nn.Module]:
+        """Those of object and system contexts."""
+        return {"object": self.object_encoder, "system": self.system_encoder}
 
     def inferred(self, batch: Batch, encoded: Encoded) -> dict[str, Tensor]:
         """Gate weights and contexts."""
