@@ -18,7 +18,7 @@ from pgode.batches.windows import Windows
 from pgode.models import MODELS, Forecast
 from pgode.models.registry import model_class
 from pgode.runtime.settings import merged
-from pgode.training.presets import PAPER
+from pgode.training.presets import PAPER, PAPER_ANCHORED
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def pgode(name: str, **settings: Any) -> Case:
 CASES = [
     pgode("default"),
     pgode("paper", **PAPER["model"]),
+    pgode("paper-anchored", **PAPER_ANCHORED["model"]),
     pgode("without-object-contexts", gate={"contexts": "system"}),
     pgode("without-system-contexts", gate={"contexts": "object"}),
     pgode("without-prototypes", dynamics={"prototypes": 1}),

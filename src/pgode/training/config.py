@@ -44,7 +44,7 @@ class TrainingConfig(Settings):
         default="one-cycle", description="how the learning rate changes over all steps"
     )
     weight_decay: float = Field(default=1e-3, ge=0, description="AdamW's decay")
-    clip: float = Field(
+    clip: float | None = Field(
         default=1.0, gt=0, description="largest gradient norm, as a multiple of the recent average"
     )
     adversary_rate: float = Field(

@@ -183,7 +183,7 @@ class Trainer:
         if not math.isfinite(norm):
             return False
         recent = norm if self.progress.norm is None else self.progress.norm
-        limit = self.settings.clip * recent
+        limit = math.inf if self.settings.clip is None else self.settings.clip * recent
         nn.utils.clip_grads_with_norm_(self.parameters, limit, torch.tensor(norm))
         self.progress.norm = 0.98 * recent + 0.02 * min(norm, limit)
         return True
