@@ -35,7 +35,7 @@ OPTIONS = tuple(word for key, value in SETTINGS.items() for word in ("--set", f"
 
 
 def settings(**changes: object) -> RunConfig:
-    """The tiny settings, with changes such as `training_epochs=2` or `model__dynamics__top_k=1`."""
+    """The tiny settings, with changes: `training_epochs=2`, `model__dynamics__prototypes=3`."""
     named = {
         key.replace("__", ".") if "__" in key else key.replace("_", ".", 1): value
         for key, value in changes.items()

@@ -18,7 +18,7 @@ from pgode.batches.windows import Windows
 from pgode.models import MODELS, Forecast
 from pgode.models.registry import model_class
 from pgode.runtime.settings import merged
-from pgode.training.presets import PAPER
+from pgode.training.presets import PAPER, PAPER_ANCHORED
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,7 @@ def pgode(name: str, **settings: Any) -> Case:
 CASES = [
     pgode("default"),
     pgode("paper", **PAPER["model"]),
+    pgode("paper-anchored", **PAPER_ANCHORED["model"]),
     pgode("without-object-contexts", gate={"contexts": "system"}),
     pgode("without-system-contexts", gate={"contexts": "object"}),
     pgode("without-prototypes", dynamics={"prototypes": 1}),
@@ -52,7 +53,7 @@ CASES = [
     pgode("single", dynamics="single"),
     pgode("mlp", dynamics="mlp"),
     pgode("sparse", dynamics={"top_k": 2}),
-    pgode("sparse-paper", dynamics={"top_k": 1}, **PAPER["model"]),
+    pgode("sparse-paper", dynamics={"top_k": 2}, **PAPER["model"]),
     pgode("gcn", dynamics={"backbone": "gcn"}),
     pgode("gin", dynamics={"backbone": "gin"}),
     pgode("sage", dynamics={"backbone": "sage"}),

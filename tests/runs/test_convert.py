@@ -38,6 +38,16 @@ def test_a_converted_run_forecasts_what_it_forecast_before(
     np.testing.assert_allclose(forecast.samples, expected["samples"], rtol=1e-5, atol=1e-6)
 
 
+def test_a_run_keeps_the_gate_it_was_trained_with(converted: Path) -> None:
+    stored = json.loads((converted / "config.json").read_text())
+    assert stored["model"]["gate"].pop("normalise") is False
+    # As a run of this format was written before there was a choice.
+    (converted / "config.json").write_text(json.dumps(stored))
+    assert pgode.open_run(converted).config.model["gate"]["normalise"] is False
+    assert run_config(file=converted / "config.json").model["gate"]["normalise"] is False
+    assert run_config().model["gate"]["normalise"] is True
+
+
 def test_a_converted_run_keeps_its_log_and_can_be_resumed(
     converted: Path, data: pgode.Trajectories
 ) -> None:
@@ -69,7 +79,7 @@ def test_nothing_is_overwritten_and_a_new_run_needs_no_conversion(
         ({}, {}),
         ({"gate": "system"}, {"model.gate.contexts": "system"}),
         ({"dynamics": "single"}, {"model.dynamics": "single"}),
-        ({"top": 1}, {"model.dynamics.top_k": 1}),
+        ({"top": 2, "prototypes": 3}, {"model.dynamics.top_k": 2, "model.dynamics.prototypes": 3}),
         ({"system_mean": False}, {"model.encoder.reference_objects": None}),
         (
             {"kinematics": False, "anchor": False},

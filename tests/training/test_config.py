@@ -24,6 +24,14 @@ def test_later_places_win_and_leave_the_rest(tmp_path: Path) -> None:
     assert (config.name, config.preset) == ("pgode", "paper")
 
 
+def test_the_anchored_paper_differs_from_the_paper_in_its_decoder_alone() -> None:
+    paper, anchored = run_config(preset="paper"), run_config(preset="paper-anchored")
+    assert not paper.model["state"]["residual_decoder"]
+    state = {**paper.model["state"], "residual_decoder": True}
+    assert anchored.model == {**paper.model, "state": state}
+    assert (anchored.training, anchored.window) == (paper.training, paper.window)
+
+
 def test_a_file_may_name_the_model(tmp_path: Path) -> None:
     file = tmp_path / "my.yaml"
     file.write_text("name: last-value\n")

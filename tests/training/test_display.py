@@ -26,6 +26,7 @@ def test_off_a_terminal_each_epoch_is_one_line(tmp_path: Path) -> None:
     for number, (line, row) in enumerate(zip(lines, run.epochs, strict=True), 1):
         assert line.startswith(f"epoch {number}/2  train mse {row['train']['mse']:.3e}")
         assert f"val mse {row['val_mse']:.3e}" in line
+        assert re.search(r"prototypes \d\.\d/2 differing by \d+%", line)
         assert re.search(r"\d+:\d\d so far, \d+:\d\d left$", line)
     assert "(best)" in lines[0]
 

@@ -18,12 +18,20 @@ def test_even_weights_use_all_prototypes_and_one_alone_uses_one():
     alone = GateUse.of(np.eye(4)[[2, 2, 2]])
     assert (alone.per_object, alone.overall) == pytest.approx((1, 1))
     assert alone.is_collapsed and not even.is_collapsed
+    assert even.difference == alone.difference == 0
 
 
 def test_objects_that_prefer_different_prototypes_are_no_collapse():
     apart = GateUse.of(np.eye(4)[[0, 1, 2, 3]])
     assert (apart.per_object, apart.overall) == pytest.approx((1, 4))
+    assert apart.difference == pytest.approx(3 / 4)
     assert not apart.is_collapsed
+
+
+def test_a_log_of_an_earlier_version_is_read_without_the_difference():
+    old = GateUse.from_json({"prototypes": 5, "per_object": 2.0, "overall": 3.0})
+    assert old.difference is None
+    assert old.text == "2.00 of 5 per object, 3.00 over all objects"
 
 
 def test_one_prototype_leaves_nothing_to_choose():
@@ -39,6 +47,7 @@ def test_the_log_and_the_evaluation_of_a_run_say_it(capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed["prototypes_in_use"] == use.per_object
     assert printed["prototypes_overall"] == use.overall
+    assert printed["prototypes_difference"] == use.difference > 0
     assert (printed["model"], printed["prototypes"], printed["epochs"]) == ("pgode", 2, 3)
     assert "prototypes in use" in folder.summary(run.folder)
 

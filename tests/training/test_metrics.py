@@ -17,7 +17,7 @@ ROW = {"epoch": 1, "train": {"mse": 0.25, "kl": 1e-9}, "val_mse": 0.5, "lr": 0.1
 
 def flat(row: dict[str, Any]) -> dict[str, float]:
     groups = {key: value for key, value in row.items() if isinstance(value, dict)}
-    inner = {f"{group}_{k}": v for group, values in groups.items() for k, v in values.items()}
+    inner = {f"{group}_{k}": v for group, values in groups.items() for k, v in flat(values).items()}
     return {**{k: v for k, v in row.items() if k not in groups}, **inner}
 
 

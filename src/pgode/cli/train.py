@@ -36,8 +36,8 @@ def train(
         Any model that pgode models lists.
     preset
         default (the most accurate in our measurements), paper (as close to the published model as
-        settings allow) or molecules (default at a seventh of the cost). If not given, molecules
-        for data of atoms, otherwise default.
+        settings allow), paper-anchored (paper, from the last observation) or molecules (default at
+        a seventh of the cost). If not given, molecules for data of atoms, otherwise default.
     horizon
         Frames to forecast in training.
     epochs

@@ -1,6 +1,6 @@
 """The interface of a model: mainly `loss(batch)` and `forecast(batch, times, samples)`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -67,6 +67,10 @@ class Forecaster(nn.Module):
     def adversary(self) -> Iterable[nn.Parameter]:
         """Parameters that ascend the loss while all others descend it."""
         return ()
+
+    def encoders(self) -> Mapping[str, nn.Module]:
+        """Parts that infer contexts, by name: the log has the gradients of each term on them."""
+        return {}
 
     @property
     def prototypes(self) -> int | None:

@@ -132,6 +132,7 @@ def _upgrade_pgode(old: Mapping[str, Any]) -> dict[str, Any]:
         new["gate"]["contexts"] = "both" if old["gate"] == "full" else old["gate"]
     if not gated:
         new["gate"]["group_context"] = False
+    new["gate"]["normalise"] = False
     return new
 
 

@@ -17,6 +17,7 @@ from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
 from pgode.training.checkpoint import FORMAT, OutdatedRunError, check_format
+from pgode.training.config import with_implied
 from pgode.training.gate_use import GateUse
 from pgode.training.metrics import read_metrics
 
@@ -77,6 +78,9 @@ def summary(folder: Path | str) -> dict[str, str]:
         rows["trained"] = f"{len(epochs)} of {config.training.epochs} epochs"
         rows["time"] = f"{epochs[-1]['seconds'] / 60:.1f} minutes"
         rows["best validation error"] = f"{best['val_mse']:.3e} at epoch {best['epoch']}"
+        for encoder, norms in epochs[-1].get("gradients", {}).items():
+            pulls = ", ".join(f"{term} {norm:.1e}" for term, norm in norms.items())
+            rows[f"gradients on the {encoder} encoder"] = pulls
     use = gate_use(path)
     if use is not None:
         rows["prototypes in use"] = use.text
@@ -105,9 +109,11 @@ def facts(folder: Path | str) -> dict[str, Any]:
         "seconds": epochs[-1]["seconds"] if epochs else None,
         "best_epoch": best["epoch"] if best else None,
         "best_validation_error": best["val_mse"] if best and isfinite(best["val_mse"]) else None,
+        "gradients": epochs[-1].get("gradients") if epochs else None,
         "prototypes": use.prototypes if use else None,
         "prototypes_in_use": use.per_object if use else None,
         "prototypes_overall": use.overall if use else None,
+        "prototypes_difference": use.difference if use else None,
         "calibrated": (path / "calibration.json").exists(),
     }
 
@@ -135,7 +141,7 @@ def read_config(path: Path) -> RunConfig:
     def parse(content: dict[str, Any]) -> RunConfig:
         is_run = {"name", "model"} <= content.keys()
         check_format(content.pop("format", 1 if is_run else FORMAT), path / "config.json")
-        return validated(RunConfig, content, "")
+        return validated(RunConfig, with_implied(content), "")
 
     return _read(path, "config.json", parse)
 

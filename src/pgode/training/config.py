@@ -44,7 +44,7 @@ class TrainingConfig(Settings):
         default="one-cycle", description="how the learning rate changes over all steps"
     )
     weight_decay: float = Field(default=1e-3, ge=0, description="AdamW's decay")
-    clip: float = Field(
+    clip: float | None = Field(
         default=1.0, gt=0, description="largest gradient norm, as a multiple of the recent average"
     )
     adversary_rate: float = Field(
@@ -78,6 +78,9 @@ class RunConfig(Settings):
     training: TrainingConfig = TrainingConfig()
 
 
+IMPLIED: dict[str, dict[str, Any]] = {"pgode": {"gate": {"normalise": False}}}
+"""Settings that a stored run lacks if they did not exist when it was trained, by model."""
+
 OPTIONS = {"name": "--model", "preset": "--preset"}
 """Parts of a run's configuration that an option chooses."""
 
@@ -107,6 +110,12 @@ def run_config(
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
     return checked.model_copy(update={"model": settings})
+
+
+def with_implied(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of a run's config.json, with later settings as the run was trained."""
+    implied, model = IMPLIED.get(content.get("name", "pgode"), {}), content.get("model")
+    return {**content, "model": merged(implied, model)} if isinstance(model, dict) else content
 
 
 def config_for(
@@ -150,6 +159,7 @@ def _read(file: Path) -> dict[str, Any]:
         )
     if "format" in content:  # The config.json of a run.
         check_format(content.pop("format"), file)
+        return with_implied(content)
     return content
 
 

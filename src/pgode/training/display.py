@@ -89,6 +89,8 @@ class Live(Display):
         if not self.console.is_terminal:
             left = _clock(self._left(progress, progress.epoch * self.steps))
             train = row["train"].get("mse", float("nan"))
+            if gate is not None and gate.difference is not None:
+                use += f" differing by {gate.difference:.0%}"
             self.console.print(
                 f"epoch {row['epoch']}/{self.epochs}  train mse {train:.3e}  "
                 f"val mse {row['val_mse']:.3e}{best}{use}  {_clock(row['seconds'])} so far, "

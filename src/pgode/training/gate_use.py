@@ -1,4 +1,4 @@
-"""How many prototypes a gate uses: per object, and over all objects together."""
+"""How many prototypes a gate uses, and how much its weights differ between objects."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -13,15 +13,18 @@ COLLAPSED = 1.5
 
 @dataclass(frozen=True)
 class GateUse:
-    """Effective numbers of prototypes, between 1 and K.
+    """Effective numbers of prototypes, between 1 and K, and the difference between objects.
 
     `per_object` is exp of the mean entropy of an object's weights. `overall` is exp of the entropy
     of the weights averaged over objects: it is larger where objects prefer different prototypes.
+    `difference` is the share of an object's weight that lies elsewhere than in the average over
+    objects: 0 if all have the same weights, at most 1 - 1/K. Logs of version 0.2 do not have it.
     """
 
     prototypes: int
     per_object: float
     overall: float
+    difference: float | None = None
 
     @classmethod
     def of(cls, weights: Float[np.ndarray, "object prototype"]) -> "GateUse | None":
@@ -29,8 +32,10 @@ class GateUse:
         if weights.shape[0] == 0 or weights.shape[1] < 2:
             return None
         exact = weights.astype(np.float64)
-        per_object, overall = _entropy(exact).mean(), _entropy(exact.mean(0))
-        return cls(weights.shape[1], float(np.exp(per_object)), float(np.exp(overall)))
+        mean = exact.mean(0)
+        per_object, overall = np.exp(_entropy(exact).mean()), np.exp(_entropy(mean))
+        difference = np.abs(exact - mean).sum(1).mean() / 2
+        return cls(weights.shape[1], float(per_object), float(overall), float(difference))
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "GateUse":
@@ -48,10 +53,11 @@ class GateUse:
 
     @property
     def text(self) -> str:
-        """Both numbers in a phrase."""
+        """The numbers in a phrase."""
+        apart = "" if self.difference is None else f", differing by {self.difference:.0%}"
         return (
             f"{self.per_object:.2f} of {self.prototypes} per object, "
-            f"{self.overall:.2f} over all objects"
+            f"{self.overall:.2f} over all objects{apart}"
         )
 
 

@@ -17,6 +17,7 @@ from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from pgode.training.config import RunConfig
 from pgode.training.display import Display
 from pgode.training.gate_use import GateUse
+from pgode.training.gradient_norms import GradientNorms, gradient_norms, measured_systems
 from pgode.training.memory import keep_freed_memory, peak_memory
 from pgode.training.metrics import EpochRow, MetricsLog
 from pgode.training.schedule import learning_rate
@@ -182,7 +183,7 @@ class Trainer:
         if not math.isfinite(norm):
             return False
         recent = norm if self.progress.norm is None else self.progress.norm
-        limit = self.settings.clip * recent
+        limit = math.inf if self.settings.clip is None else self.settings.clip * recent
         nn.utils.clip_grads_with_norm_(self.parameters, limit, torch.tensor(norm))
         self.progress.norm = 0.98 * recent + 0.02 * min(norm, limit)
         return True
@@ -191,6 +192,7 @@ class Trainer:
         """Validate, log, keep the best weights, and save."""
         progress = self.progress
         error, gate = self.validate()
+        gradients = self.gradients()
         progress.seconds += time.monotonic() - began
         steps = self.steps_per_epoch
         row: EpochRow = {
@@ -203,6 +205,8 @@ class Trainer:
         }
         if gate is not None:
             row["gate"] = gate.to_json()
+        if gradients:
+            row["gradients"] = gradients
         progress.epoch, progress.step, progress.sums = progress.epoch + 1, 0, {}
         if error < progress.best:
             progress.best, progress.best_epoch = error, progress.epoch
@@ -214,6 +218,21 @@ class Trainer:
         self.log.add(row)
         self._save(self.last)
         display.epoch(progress, row)
+
+    def gradients(self) -> GradientNorms:
+        """Gradients of the loss terms on the encoders, for a few training systems of this epoch.
+
+        Empty where a forecast cannot be solved.
+        """
+        progress, settings = self.progress, self.settings
+        order, starts = self._windows(progress.epoch)
+        first = slice(measured_systems(len(order), settings.batch))
+        batch = self.training.batch(order[first], starts[first], self.horizon(progress.epoch))
+        self.model.train()
+        try:
+            return gradient_norms(self.model, batch, _seed(settings.seed, progress.epoch))
+        except SolverError:
+            return {}
 
     @torch.no_grad()
     def validate(self) -> tuple[float, GateUse | None]:

@@ -29,6 +29,8 @@ class EpochRow(TypedDict):
     """The largest so far."""
     gate: NotRequired[dict[str, float]]
     """Use of the gate on the validation split, see `GateUse`; only of models with a gate."""
+    gradients: NotRequired[dict[str, dict[str, float]]]
+    """Norms of the gradients after the epoch, by encoder and term; only of models with encoders."""
 
 
 KINDS: dict[str, Any] = {
@@ -126,7 +128,7 @@ def _flat(row: Mapping[str, Any]) -> dict[str, float]:
     flat: dict[str, float] = {}
     for key, value in row.items():
         if isinstance(value, dict):
-            flat.update({f"{key}_{inner}": number for inner, number in value.items()})
+            flat.update({f"{key}_{inner}": number for inner, number in _flat(value).items()})
         else:
             flat[key] = value
     return flat

@@ -7,6 +7,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.models.registry import MODELS
 from pgode.runtime.choices import did_you_mean, one_of
 from pgode.runtime.errors import InputError
+from pgode.runtime.settings import merged
 
 Preset = Mapping[str, Any]
 DEFAULT: Preset = {}
@@ -14,6 +15,7 @@ DEFAULT: Preset = {}
 PAPER: Preset = {
     "model": {
         "encoder": {
+            "layer_norm": False,
             "degree_normalise": False,
             "rates": False,
             "relation": False,
@@ -26,7 +28,14 @@ PAPER: Preset = {
             "history_readout": False,
             "mean_structure": False,
         },
-        "objective": {"parameter_info_weight": 0.01},
+        "objective": {
+            "scale": "system",
+            "sigma": 1.0,
+            "parameter_info_weight": 1.0,
+            "context_info_weight": 1.0,
+            "context_info_floor": True,
+            "initial_log_variance": 0.0,
+        },
     },
     "window": {"starts": "first"},
     "training": {
@@ -34,9 +43,14 @@ PAPER: Preset = {
         "learning_rate": 5e-4,
         "batch": 256,
         "curriculum": (),
+        "schedule": "constant",
+        "clip": None,
     },
 }
 """PGODE as the paper describes it, as far as settings reach; docs/differences.md has the rest."""
+
+PAPER_ANCHORED: Preset = merged(PAPER, {"model": {"state": {"residual_decoder": True}}})
+"""`paper`, but decoded as a change since the last observation, which all compared models have."""
 
 MOLECULES: Preset = {
     "model": {"width": 64, "solver": {"method": "euler"}},
@@ -47,7 +61,12 @@ MOLECULES: Preset = {
 thermal noise sets, at a seventh of the cost."""
 
 PRESETS: Mapping[str, Mapping[str, Preset]] = {
-    "pgode": {"default": DEFAULT, "paper": PAPER, "molecules": MOLECULES},
+    "pgode": {
+        "default": DEFAULT,
+        "paper": PAPER,
+        "paper-anchored": PAPER_ANCHORED,
+        "molecules": MOLECULES,
+    },
 }
 """By model; a model that is not here has `default` alone."""
 

@@ -9,6 +9,8 @@ from torch.nn.functional import silu, softplus
 from torch.testing import assert_close
 
 from pgode.models.pgode.dynamics.update import _MixedUpdate
+from pgode.models.pgode.gates import Contexts
+from pgode.models.pgode.mutual_information import INDEPENDENT
 from pgode.runtime.settings import merged
 from pgode.training.presets import PAPER
 
@@ -96,13 +98,30 @@ def test_encoders_share_no_weights(model):
     assert first.isdisjoint(id(p) for p in model.system_encoder.parameters())
 
 
-def test_gate_is_the_softmax_of_equation_12(model, batch):
+@pytest.mark.parametrize("normalise", [False, True])
+def test_gate_is_the_softmax_of_equation_11(make, batch, normalise):
+    model = make(gate={"normalise": normalise})
     contexts = model.contexts(batch)
-    joined = torch.cat([contexts.object, contexts.system[batch.system]], dim=1)
+    parts = [contexts.object, contexts.system[batch.system]]
+    if normalise:
+        parts = [
+            (part - part.mean(1, keepdim=True))
+            / (part.var(1, correction=0, keepdim=True) + 1e-5).sqrt()
+            for part in parts
+        ]
     gate = model.gate(contexts, batch)
-    assert_close(gate, torch.softmax(model.gate.rho(joined), dim=1))
+    assert_close(gate, torch.softmax(model.gate.rho(torch.cat(parts, dim=1)), dim=1))
     assert gate.shape == (batch.objects, K)
     assert_close(gate.sum(1), torch.ones(batch.objects).double())
+
+
+def test_gate_starts_undecided_and_does_not_see_how_long_a_context_is(make, batch):
+    model = make()
+    contexts = model.contexts(batch)
+    gate = model.gate(contexts, batch)
+    assert (gate - 1 / K).abs().max() < 0.05
+    longer = Contexts(contexts.object, 1000 * contexts.system)
+    assert_close(model.gate(longer, batch), gate, rtol=0, atol=1e-4)
 
 
 def test_gate_learns_from_the_forecast(model, batch):
@@ -152,23 +171,43 @@ def test_forecast_reports_its_evaluations_and_contexts(model, batch):
     assert set(found.contexts) == {"gate", "object_context", "system_context"}
 
 
-def test_loss_is_the_negative_elbo_with_both_information_terms(make, batch):
-    weights = {"kl_weight": 0.3, "parameter_info_weight": 0.2, "context_info_weight": 0.1}
-    model = paper(make, objective={"sample": False, "sigma": 0.05, **weights})
-    losses = model.loss(batch)
-    known = batch.targets_observed
-    wrong = (model.forecast(batch, batch.target_times).mean - batch.targets)[known]
+def written_out(model, batch) -> dict[str, torch.Tensor]:
+    """Squared errors of the observed targets, the divergence and the two estimates."""
+    wrong = model.forecast(batch, batch.target_times).mean - batch.targets
     contexts = model.contexts(batch)
     posterior = model.posterior(contexts)
     variance = posterior.log_variance.exp()
-    divergence = 0.5 * (posterior.mean**2 + variance - 1 - posterior.log_variance).sum()
-    likelihood = (wrong**2).sum() / (2 * 0.05**2)
-    elbo = (likelihood + 0.3 * divergence) / known.sum()
-    information = -0.2 * model.parameter_information(batch, contexts)
-    information = information + 0.1 * model.context_information(batch, contexts)
+    terms = posterior.mean**2 + variance - 1 - posterior.log_variance
+    return {
+        "squares": wrong[batch.targets_observed] ** 2,
+        "divergence": 0.5 * terms.sum(),
+        "parameters": model.parameter_information(batch, contexts),
+        "contexts": model.context_information(batch, contexts),
+    }
+
+
+WEIGHTS = {"kl_weight": 0.3, "parameter_info_weight": 0.2, "context_info_weight": 0.1}
+
+
+def test_loss_per_system_is_equation_17(make, batch):
+    model = paper(make, objective={"sample": False, "sigma": 0.05, **WEIGHTS})
+    losses, found = model.loss(batch), written_out(model, batch)
+    bound = found["squares"].sum() / (2 * 0.05**2) + 0.3 * found["divergence"]
+    information = 0.1 * found["contexts"] - 0.2 * found["parameters"]
+    assert_close(losses.total, bound / batch.systems + information)
+    assert_close(losses.terms["mse"], found["squares"].mean())
+
+
+def test_loss_per_value_is_the_negative_elbo_with_both_information_terms(make, batch):
+    objective = {"sample": False, "sigma": 0.05, "scale": "value", **WEIGHTS}
+    model = paper(make, objective=objective)
+    losses, found = model.loss(batch), written_out(model, batch)
+    likelihood = found["squares"].sum() / (2 * 0.05**2)
+    elbo = (likelihood + 0.3 * found["divergence"]) / len(found["squares"])
+    information = 0.1 * found["contexts"] - 0.2 * found["parameters"]
     # The model minimises this times 2 sigma^2.
     assert_close(losses.total / (2 * 0.05**2), elbo + information)
-    assert_close(losses.terms["mse"], (wrong**2).mean())
+    assert_close(losses.terms["mse"], found["squares"].mean())
 
 
 def test_terms_other_than_the_reported_error_add_up_to_the_total(model, batch):
@@ -275,10 +314,35 @@ def test_adversary_raises_its_estimate_and_the_rest_of_the_model_lowers_it(make,
     assert information() < risen - 0.01
 
 
-def test_disentangling_is_felt_by_both_encoders(model, batch):
-    term = model.loss(batch).terms["context_info"]
+def context_slopes(model, batch) -> list[torch.Tensor | None]:
+    """Gradients of L_dis on both encoders and on its critic."""
     weights = [model.object_encoder.summary.weight, model.system_encoder.summary.weight]
-    assert all(slope.any() for slope in torch.autograd.grad(term, weights))
+    critic = model.context_critic.left.first.weight
+    term = model.loss(batch).terms["context_info"]
+    return list(torch.autograd.grad(term, [*weights, critic], allow_unused=True))
+
+
+def test_disentangling_is_felt_by_both_encoders(make, batch):
+    model = paper(make, objective={"context_info_floor": False})
+    assert all(slope.any() for slope in context_slopes(model, batch))
+
+
+def test_encoders_lower_the_estimate_no_further_than_that_of_independent_contexts(make, batch):
+    model = paper(make)
+    last = model.context_critic.right.second
+    with torch.no_grad():  # Scores near zero: the estimate changes sides with their sign.
+        last.weight.mul_(1e-3)
+        last.bias.zero_()
+    sides = set()
+    for _ in range(2):
+        above = model.context_information(batch, model.contexts(batch)) > INDEPENDENT
+        *encoders, critic = context_slopes(model, batch)
+        assert critic.any()
+        assert all((slope is not None and slope.any()) == above for slope in encoders)
+        sides.add(bool(above))
+        with torch.no_grad():
+            last.weight.neg_()
+    assert sides == {False, True}
 
 
 def test_parameters_are_felt_by_the_system_encoder_alone(model, batch):

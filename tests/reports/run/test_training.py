@@ -21,6 +21,13 @@ def test_training_terms_of_either_sign_get_a_linear_panel_of_their_own():
     assert "best: " in panels[0]
 
 
+def test_gradients_on_each_encoder_are_drawn_without_terms_that_do_not_reach_it():
+    log = training_log(2, np.random.default_rng(0))
+    log[1]["gradients"] = {"object": {"kl": 0.5, "parameter_info": 0.0}, "system": {"kl": 0.0}}
+    names = [[row["name"] for row in readout(panel)["rows"]] for panel in training_figures(log)]
+    assert names[-2:] == [["kl"], ["learning rate"]]
+
+
 def test_epochs_with_failed_or_missing_values_are_drawn_as_gaps():
     log = training_log(4, np.random.default_rng(0))
     log[1]["val_mse"] = float("nan")

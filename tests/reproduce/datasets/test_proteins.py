@@ -77,6 +77,7 @@ def test_every_row_of_a_molecular_table_is_there(folder):
     assert list(found) == [
         "LSTM",
         "PGODE, `paper` preset",
+        "PGODE, `paper-anchored` preset",
         "PGODE, `default` preset",
         "last value",
         "constant velocity",
@@ -95,7 +96,7 @@ def test_the_floor_is_that_of_the_replicas_in_the_scale_of_the_run(folder):
         for path in (folder / "results").glob("*.json")
         if (result := Result.from_json(json.loads(path.read_text()))).evaluation is not None
     ]
-    assert len(trained_on_all) == 3
+    assert len(trained_on_all) == 4
     full = next(result for result in trained_on_all if result.trial.model == "lstm")
     run = Run.open(folder / "runs" / full.trial.key)
     expected = noise_floor(replicas, run.normaliser, 12, [12, 24])
@@ -109,7 +110,7 @@ def test_the_share_is_measured_from_the_last_value_to_the_floor(folder):
     found = rows(folder)
     paths = (folder / "results").glob("*.json")
     results = [Result.from_json(json.loads(path.read_text())) for path in paths]
-    for label in ("PGODE, `paper` preset", "PGODE, `default` preset"):
+    for label in (f"PGODE, `{name}` preset" for name in ("paper", "paper-anchored", "default")):
         preset = label.split("`")[1]
         (floor,) = (
             result.evaluation.noise_floor

@@ -1,7 +1,7 @@
 """Settings of PGODE: the paper's model, its variants, and additions that reduced the error."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -50,9 +50,21 @@ class Objective(Elbo):
 
     parameter_info_weight: float = Field(10.0, ge=0, description="weight of L_sys, raises I(g; xi)")
     context_info_weight: float = Field(0.01, ge=0, description="weight of L_dis, lowers I(g; u)")
+    context_info_floor: bool = Field(
+        False, description="encoders lower I(g; u) no further than that of independent contexts"
+    )
     initial_log_variance: float = Field(
         NARROW, description="logarithm of the posterior's variance before training"
     )
+    scale: Literal["value", "system"] = Field(
+        "value",
+        description="the loss: bound per observed value, times 2 sigma^2; or Eq. 17 per system",
+    )
+
+    @property
+    def information_unit(self) -> float:
+        """Factor on the weights of L_sys and L_dis: 1 in the scale of Eq. 17."""
+        return self.unit if self.scale == "value" else 1.0
 
 
 class PGODEConfig(LatentODEConfig):

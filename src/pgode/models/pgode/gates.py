@@ -11,7 +11,11 @@ from torch import Tensor, nn
 from pgode.batches.windows import Batch
 from pgode.models.latent import Encoded
 from pgode.nn.feedforward import FeedForward
+from pgode.nn.initialisation import scaled
 from pgode.runtime.settings import Settings
+
+UNDECIDED = 0.1
+"""Factor on the initial weights of rho's last layer: untrained, all prototypes weigh the same."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,15 @@ def contexts_of(encoded: Encoded) -> Contexts:
 
 
 class GateConfig(Settings):
-    """The contexts that the gate sees."""
+    """The contexts that the gate sees, and their scale."""
 
     contexts: Literal["both", "system", "object"] = Field(
         "both", description="contexts the gate sees: both, only g (w/o O), only u (w/o system)"
     )
     group_context: bool = Field(False, description="add the context of each object's group")
+    normalise: bool = Field(
+        True, description="layer norm on each context, and a last layer of rho that starts small"
+    )
 
     @model_validator(mode="after")
     def _groups_are_made_of_objects(self) -> "GateConfig":
@@ -72,6 +79,10 @@ class Gate(nn.Module):
 
     With `group_context`, r_i is the mean of a learned map of the contexts of all objects in i's
     group, and zero for an object without one.
+
+    With `normalise`, each context has mean 0 and variance 1 over its channels. The system context
+    is a sum over objects and an order of magnitude longer than the others: without the norm it
+    saturates the softmax in the first epochs, at one prototype for all objects.
     """
 
     def __init__(self, width: int, count: int, config: GateConfig) -> None:
@@ -79,12 +90,16 @@ class Gate(nn.Module):
         self.config = config
         self.region = nn.Linear(width, width) if config.group_context else None
         self.rho = FeedForward(config.inputs(width) + width * config.group_context, width, count)
+        if config.normalise:
+            scaled(self.rho.second, UNDECIDED)
 
     def forward(self, contexts: Contexts, batch: Batch) -> Float[Tensor, "objects count"]:
         """One row of weights per object; each row sums to 1."""
         parts = self.config.visible(contexts, batch)
         if self.region is not None:  # Between u_i and g.
             parts.insert(1, self._group_context(self.region, contexts, batch))
+        if self.config.normalise:
+            parts = [nn.functional.layer_norm(part, part.shape[-1:]) for part in parts]
         return torch.softmax(self.rho(torch.cat(parts, dim=-1)), dim=-1)
 
     def _group_context(

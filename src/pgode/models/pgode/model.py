@@ -1,6 +1,6 @@
 """PGODE, top to bottom: encode, draw an initial state, gate, solve, decode."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import torch
 from jaxtyping import Float
@@ -9,13 +9,14 @@ from torch import Tensor, nn
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.flow import Flow
+from pgode.models.forecaster import Losses
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.dynamics import build_dynamics
 from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate, contexts_of
-from pgode.models.pgode.mutual_information import MutualInformation, same_system
+from pgode.models.pgode.mutual_information import INDEPENDENT, MutualInformation, same_system
 from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
 from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
 from pgode.models.pgode.strength_context import StrengthContext
@@ -113,14 +114,26 @@ class PGODE(LatentODE):
             return super().solve(problem, batch, times)
         return self.rebuild.solve(problem, batch, times, self.config.solver)
 
+    def loss(self, batch: Batch) -> Losses:
+        """The terms of Eq. 17, per observed value or, as it is printed, per system."""
+        losses, objective = super().loss(batch), self.config.objective
+        if objective.scale == "value":
+            return losses
+        factor = batch.targets_observed.sum() / (batch.systems * objective.unit)
+        terms = {
+            k: v * factor if k in ("reconstruction", "kl") else v for k, v in losses.terms.items()
+        }
+        total = torch.stack([value for name, value in terms.items() if name != "mse"]).sum()
+        return Losses(total, terms)
+
     def extra_losses(self, batch: Batch, encoded: Encoded) -> dict[str, Float[Tensor, ""]]:
         """The two mutual-information terms (Eq. 16-17), in the unit of the bound."""
         objective, contexts, terms = self.config.objective, contexts_of(encoded), {}
         if self.parameter_critic is not None:
-            weight = -objective.unit * objective.parameter_info_weight
+            weight = -objective.information_unit * objective.parameter_info_weight
             terms["parameter_info"] = weight * self.parameter_information(batch, contexts)
         if self.context_critic is not None:
-            weight = objective.unit * objective.context_info_weight
+            weight = objective.information_unit * objective.context_info_weight
             terms["context_info"] = weight * self.context_information(batch, contexts)
         return terms
 
@@ -135,17 +148,27 @@ class PGODE(LatentODE):
         return estimate
 
     def context_information(self, batch: Batch, contexts: Contexts) -> Float[Tensor, ""]:
-        """Estimate of I(g; u_i): the critic ascends it, all else descends it (Eq. 7)."""
+        """Estimate of I(g; u_i): the critic ascends it, all else descends it (Eq. 7).
+
+        With `context_info_floor` the contexts have no part in an estimate below that of independent
+        ones. It has no lower bound, so encoders would lower it for ever by longer contexts.
+        """
         assert self.context_critic is not None
         number = torch.arange(batch.systems, device=batch.system.device)
-        estimate: Tensor = self.context_critic(
-            contexts.system, contexts.object, same_system(number, batch.system)
-        )
+        pairs = same_system(number, batch.system)
+        estimate: Tensor = self.context_critic(contexts.system, contexts.object, pairs)
+        if self.config.objective.context_info_floor and float(estimate.detach()) < INDEPENDENT:
+            system, individual = contexts.system.detach(), contexts.object.detach()
+            estimate = self.context_critic(system, individual, pairs)
         return estimate
 
     def adversary(self) -> Iterable[nn.Parameter]:
         """The critic between object and system contexts."""
         return () if self.context_critic is None else self.context_critic.parameters()
+
+    def encoders(self) -> Mapping[str, nn.Module]:
+        """Those of object and system contexts."""
+        return {"object": self.object_encoder, "system": self.system_encoder}
 
     def inferred(self, batch: Batch, encoded: Encoded) -> dict[str, Tensor]:
         """Gate weights and contexts."""

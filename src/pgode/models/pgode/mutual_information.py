@@ -1,10 +1,15 @@
 """Jensen-Shannon estimate of mutual information between two sets of vectors (paper, Eq. 6-7)."""
 
+import math
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from pgode.nn.feedforward import FeedForward
+
+INDEPENDENT = -2 * math.log(2)
+"""The estimate of a perfect critic for independent vectors: there is no less information."""
 
 
 class MutualInformation(nn.Module):

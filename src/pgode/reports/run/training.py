@@ -1,4 +1,4 @@
-"""Section "Training": validation error, terms of the loss and learning rate over epochs."""
+"""Section "Training": validation error, terms of the loss, gradients and learning rate."""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -29,7 +29,7 @@ def training_section(content: PageContent) -> str:
 
 
 def training_figures(epochs: Sequence[EpochRow]) -> list[str]:
-    """Validation error, the terms of the loss, and the learning rate, over epochs.
+    """Validation error, the terms of the loss, their gradients, and the learning rate, over epochs.
 
     Terms that are zero or negative in any epoch, such as mutual information, cannot be drawn on a
     logarithmic axis and have a separate panel.
@@ -64,11 +64,30 @@ def training_figures(epochs: Sequence[EpochRow]) -> list[str]:
         series = [Series(name, next(kinds), values) for name, values in group.items()]
         if series:
             panels.append(_with_legend(Chart(title, x, series, "epoch", "loss", log), shown=True))
+    panels += [_gradients(name, x, epochs) for name in _encoders(epochs)]
     if np.isfinite(rate).any():
         line = Series("learning rate", "own", rate)
         chart = Chart("Learning rate", x, [line], "epoch", "", log=False)
         panels.append(_with_legend(chart, shown=False))
     return panels
+
+
+def _encoders(epochs: Sequence[EpochRow]) -> list[str]:
+    """The encoders that some term of the logged losses reaches."""
+    rows = [row for epoch in epochs for row in epoch.get("gradients", {}).items()]
+    return list(dict.fromkeys(name for name, norms in rows if any(norms.values())))
+
+
+def _gradients(encoder: str, x: Float[np.ndarray, " epochs"], epochs: Sequence[EpochRow]) -> str:
+    """The norms of the gradients on one encoder, of the terms that reach it."""
+    rows = [epoch.get("gradients", {}).get(encoder, {}) for epoch in epochs]
+    names = dict.fromkeys(name for row in rows for name, norm in row.items() if norm > 0)
+    series = [
+        Series(name, f"term-{index % 8}", np.array([finite(row.get(name) or None) for row in rows]))
+        for index, name in enumerate(names)
+    ]
+    title = f"Gradients on the {encoder} encoder"
+    return _with_legend(Chart(title, x, series, "epoch", "norm", log=True), shown=True)
 
 
 def _with_legend(chart: Chart, *, shown: bool) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.budgets import BUDGETS, RATES
 from pgode.reproduce.plan.results import Result, read_result
-from pgode.reproduce.plan.trials import Trial
+from pgode.reproduce.plan.trials import Trial, current
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment, Row
 from pgode.runtime.choices import check_int, did_you_mean
 from pgode.runtime.errors import InputError
@@ -91,7 +91,7 @@ def tuning_trials(combination: Combination, selection: Selection) -> list[Trial]
     dataset, row = DATASETS[combination.dataset], combination.row
     # A variant has the learning rate of its model, so that only the variant's change differs.
     settings = () if row.variant else row.settings
-    return [
+    trials = [
         Trial(
             *(dataset.name, selection.budget, row.model, row.preset, settings),
             epochs=BUDGETS[selection.budget].tuning_epochs,
@@ -101,6 +101,7 @@ def tuning_trials(combination: Combination, selection: Selection) -> list[Trial]
         )
         for rate in RATES
     ]
+    return [current(trial) for trial in trials]
 
 
 def learning_rate(combination: Combination, selection: Selection, root: Path) -> float | None:
@@ -169,7 +170,7 @@ def _full_trial(
             condition = combination.axis_value or 0
         else:
             settings = (*settings, (axis.setting, combination.axis_value))
-    return Trial(
+    trial = Trial(
         *(combination.dataset, budget, row.model, row.preset, settings),
         epochs=BUDGETS[budget].epochs,
         rate=rate,
@@ -177,6 +178,7 @@ def _full_trial(
         condition=condition,
         horizon=horizon,
     )
+    return current(trial)
 
 
 def _identity(row: Row) -> tuple[object, ...]:

@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.training.config import RunConfig, run_config
+from pgode.training.presets import PRESETS
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Trial:
 
     `settings` change the preset ("model.dynamics.prototypes", 3). `condition` and `horizon` are
     those of the data set where they are 0. `systems` is how many training systems it sees
-    (0: all), for the short runs that choose a learning rate.
+    (0: all), for the short runs that choose a learning rate. `digest` is that of all settings, see
+    `current`; results of version 0.2 have none.
     """
 
     dataset: str
@@ -30,6 +32,7 @@ class Trial:
     condition: int = 0
     horizon: int = 0
     systems: int = 0
+    digest: str = ""
 
     def __post_init__(self) -> None:
         dataset = DATASETS[self.dataset]
@@ -44,9 +47,8 @@ class Trial:
     @property
     def key(self) -> str:
         """A readable name for its files, unique to its settings."""
-        text = json.dumps(asdict(self), sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        return f"{self.dataset}-{self.model}-{digest}"
+        content = {key: value for key, value in asdict(self).items() if key != "digest" or value}
+        return f"{self.dataset}-{self.model}-{_digest(content)}"
 
     @property
     def description(self) -> str:
@@ -69,7 +71,8 @@ class Trial:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
-        return {**asdict(self), "settings": [list(pair) for pair in self.settings]}
+        content = {**asdict(self), "settings": [list(pair) for pair in self.settings]}
+        return {key: value for key, value in content.items() if key != "digest" or value}
 
     def config(self, threads: int | None) -> RunConfig:
         """The settings of its run: the same windows, steps and optimiser for every model."""
@@ -82,12 +85,30 @@ class Trial:
             "training.batch": dataset.batch,
             "training.curriculum": dataset.curriculum,
             "training.optimiser": "adamw",
+            "training.schedule": "one-cycle",
+            "training.clip": 1.0,
             "training.epochs": self.epochs,
             "training.learning_rate": self.rate,
             "training.seed": self.seed,
             "training.threads": threads,
         }
         return run_config(self.model, self.preset, None, {**shared, **dict(self.settings)})
+
+
+def current(trial: Trial) -> Trial:
+    """A trial of a model with presets, tied to what they say today.
+
+    Its name alone does not tell which settings a preset had: a result of an earlier `paper` must
+    not be taken for one of this.
+    """
+    if trial.model not in PRESETS:
+        return trial
+    return replace(trial, digest=_digest(trial.config(None).model_dump(mode="json")))
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def run_folder(trial: Trial, root: Path) -> Path:

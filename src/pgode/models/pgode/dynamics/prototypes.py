@@ -25,6 +25,12 @@ class MessagesConfig(Settings):
 
     @model_validator(mode="after")
     def _top_k_fits(self) -> "MessagesConfig":
+        if self.top_k == 1:
+            raise ValueError(
+                "with top_k=1 the one prototype that is kept has the weight 1 whatever the gate "
+                "says, so the gate cannot learn; top_k is at least 2, or prototypes=1 without a "
+                "gate"
+            )
         if self.top_k is not None and self.top_k >= self.prototypes:
             raise ValueError(f"top_k is not below the number of prototypes, {self.prototypes}")
         if self.top_k is not None and self.backbone != "message":
