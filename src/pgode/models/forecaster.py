@@ -1,6 +1,6 @@
 """The interface of a model: mainly `loss(batch)` and `forecast(batch, times, samples)`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -8,9 +8,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
-from pgode.batches.windows import Batch
+from pgode.batches.windows import Batch, Windows
 from pgode.models.flow import Flow
 from pgode.runtime.settings import Settings
+
+Progress = Callable[[str, float], None]
+"""Told what is being done, and which share of all is done."""
 
 
 class ModelConfig(Settings):
@@ -52,6 +55,19 @@ class Forecaster(nn.Module):
     def __init__(self, config: ModelConfig, normaliser: Normaliser) -> None:
         super().__init__()
         self.config, self.normaliser = config, normaliser
+
+    @classmethod
+    def build(cls, config: ModelConfig, normaliser: Normaliser) -> "Forecaster":
+        """A model with fresh weights; a config may ask for another class than the registered one."""
+        return cls(config, normaliser)
+
+    def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
+        """Find in the training data what takes no gradients; False if there is nothing to find."""
+        return False
+
+    def findings(self) -> tuple[str, ...]:
+        """What `prepare` found, in sentences."""
+        return ()
 
     def loss(self, batch: Batch) -> Losses:
         """The training objective on a batch and its targets: here the squared error."""

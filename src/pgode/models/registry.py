@@ -87,4 +87,4 @@ def model_config(name: str, settings: dict[str, object]) -> ModelConfig:
 
 def build_model(name: str, config: ModelConfig, normaliser: Normaliser) -> Forecaster:
     """A model with fresh weights, for data that `normaliser` describes."""
-    return model_class(name)(config, normaliser)
+    return model_class(name).build(config, normaliser)

@@ -4,7 +4,7 @@ import sys
 from contextlib import AbstractContextManager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bars
 
 from pgode.training.checkpoint import Progress
@@ -17,6 +17,9 @@ class Display(AbstractContextManager["Display"]):
 
     def __exit__(self, *_: object) -> None:
         """Nothing to close."""
+
+    def prepare(self, what: str, share: float) -> None:
+        """A part of what comes before the first epoch is under way."""
 
     def begin(self, epochs: int, steps: int, progress: Progress, rows: list[EpochRow]) -> None:
         """Training starts or resumes."""
@@ -33,6 +36,8 @@ class Live(Display):
 
     def __init__(self, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
+        self.preparing: TaskID | None = None
+        self.doing = ""
         self.bars = Bars(
             TextColumn("[bold]epoch {task.fields[epoch]}"),
             BarColumn(),
@@ -52,8 +57,21 @@ class Live(Display):
         self.bars.stop()
         sys.stderr.flush()
 
+    def prepare(self, what: str, share: float) -> None:
+        """A bar of its own; off a terminal a line when something new begins."""
+        if self.console.is_terminal:
+            if self.preparing is None:
+                fields = {"epoch": "-", "validation": "", "left": ""}
+                self.preparing = self.bars.add_task("", total=100, terms=what, **fields)
+            self.bars.update(self.preparing, completed=int(100 * share), terms=what)
+        elif what != self.doing:
+            self.console.print(f"{what} ({share:.0%} done)", highlight=False)
+        self.doing = what
+
     def begin(self, epochs: int, steps: int, progress: Progress, rows: list[EpochRow]) -> None:
         """Lay out the bar."""
+        if self.preparing is not None:
+            self.bars.remove_task(self.preparing)
         self.epochs, self.steps = epochs, steps
         done = progress.epoch * steps + progress.step
         self.first, self.before = done, progress.seconds

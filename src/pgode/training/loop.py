@@ -29,6 +29,10 @@ BAD_STEPS = 5
 """Steps in a row without a finite gradient after which training gives up."""
 
 
+class _StoppedError(Exception):
+    """A signal asked to stop in the midst of a model's preparation."""
+
+
 class Trainer:
     """Fits one model on windows of the training split; selects on the validation split.
 
@@ -66,7 +70,9 @@ class Trainer:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Batches of one pass over the training systems."""
+        """Batches of one pass over the training systems; none where there is nothing to descend."""
+        if not self.parameters:
+            return 0
         return math.ceil(len(self.training) / self.settings.batch)
 
     def resume(self) -> None:
@@ -82,12 +88,38 @@ class Trainer:
             torch.set_num_threads(self.settings.threads)
         progress = self.progress
         with stop_on_signal() as stop, display, closing(self.log):
-            display.begin(self.settings.epochs, self.steps_per_epoch, progress, self.log.rows)
-            while progress.epoch < self.settings.epochs and not progress.finished:
+            if not self.last.exists() and not self._prepare(display, stop):
+                return False
+            display.begin(self.epochs, self.steps_per_epoch, progress, self.log.rows)
+            while progress.epoch < self.epochs and not progress.finished:
                 if not self._epoch(display, stop):
                     self._save(self.last)
                     return False
             progress.finished = True
+            self._save(self.last)
+        return True
+
+    @property
+    def epochs(self) -> int:
+        """Passes over the data; one, which only validates, where there is nothing to descend."""
+        return self.settings.epochs if self.parameters else 1
+
+    def _prepare(self, display: Display, stop: StopRequest) -> bool:
+        """What the model finds without gradients, saved; False if asked to stop before its end."""
+        began = time.monotonic()
+
+        def told(what: str, share: float) -> None:
+            display.prepare(what, share)
+            if stop:
+                raise _StoppedError
+
+        torch.manual_seed(self.settings.seed)
+        try:
+            found = self.model.prepare(self.training, self.settings.seed, told)
+        except _StoppedError:
+            return False
+        if found:
+            self.progress.seconds += time.monotonic() - began
             self._save(self.last)
         return True
 
@@ -197,9 +229,9 @@ class Trainer:
         steps = self.steps_per_epoch
         row: EpochRow = {
             "epoch": progress.epoch + 1,
-            "train": {name: value / steps for name, value in progress.sums.items()},
+            "train": {name: value / max(steps, 1) for name, value in progress.sums.items()},
             "val_mse": error,
-            "lr": self.rate(steps - 1),
+            "lr": self.rate(steps - 1) if steps else 0.0,
             "seconds": progress.seconds,
             "memory_gb": round(peak_memory(), 3),
         }
@@ -277,9 +309,11 @@ def _optimisers(
     settings = config.training
     kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
     decay = settings.weight_decay if settings.optimiser == "adamw" else 0.0
-    optimisers: dict[str, torch.optim.Optimizer] = {
-        "optimiser": kind(parameters, settings.learning_rate, eps=1e-12, weight_decay=decay)
-    }
+    optimisers: dict[str, torch.optim.Optimizer] = {}
+    if parameters:
+        optimisers["optimiser"] = kind(
+            parameters, settings.learning_rate, eps=1e-12, weight_decay=decay
+        )
     adversary = list(model.adversary())
     if adversary:
         optimisers["adversary"] = torch.optim.Adam(

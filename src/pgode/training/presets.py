@@ -11,6 +11,10 @@ from pgode.runtime.settings import merged
 
 Preset = Mapping[str, Any]
 DEFAULT: Preset = {}
+"""The defaults of a model's settings."""
+
+LAWS: Preset = {"model": {"dynamics": {"kind": "laws"}}}
+"""Prototypes that are force laws, found without gradients; they need positions and velocities."""
 
 PAPER: Preset = {
     "model": {
@@ -62,7 +66,8 @@ thermal noise sets, at a seventh of the cost."""
 
 PRESETS: Mapping[str, Mapping[str, Preset]] = {
     "pgode": {
-        "default": DEFAULT,
+        "default": LAWS,
+        "messages": DEFAULT,
         "paper": PAPER,
         "paper-anchored": PAPER_ANCHORED,
         "molecules": MOLECULES,
@@ -89,5 +94,9 @@ def find_preset(model: str, name: str) -> Preset:
 
 
 def preset_for(data: Trajectories, model: str) -> str:
-    """The preset where none is named: `molecules` for atoms if the model has it, or `default`."""
-    return "molecules" if data.topology and "molecules" in presets_of(model) else "default"
+    """The preset where none is named, by what the data are of and what they name."""
+    presets = presets_of(model)
+    if data.topology and "molecules" in presets:
+        return "molecules"
+    named = len(data.position_features) > 0 and len(data.velocity_features) > 0
+    return "default" if named or "messages" not in presets else "messages"

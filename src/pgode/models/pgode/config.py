@@ -10,6 +10,7 @@ from pgode.models.latent_ode import LatentODEConfig
 from pgode.models.pgode.dynamics import DynamicsConfig, MessagesConfig
 from pgode.models.pgode.encoder import EncoderConfig
 from pgode.models.pgode.gates import GateConfig
+from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.state import KinematicConfig, StateConfig
 from pgode.nn.gaussian import NARROW
 
@@ -84,6 +85,9 @@ class PGODEConfig(LatentODEConfig):
     encoder: EncoderConfig = EncoderConfig()
     gate: GateConfig = GateConfig()
     dynamics: DynamicsConfig = MessagesConfig()
+    walls: Literal["auto", "none", "reflect", "periodic"] = Field(
+        "auto", description="force laws: walls as the data show them, none, mirrors, or a box"
+    )
     state: StateConfig = KinematicConfig()
     objective: Objective = Objective()
     rebuild_graph: bool = Field(
@@ -96,8 +100,35 @@ class PGODEConfig(LatentODEConfig):
         return self.dynamics.prototypes > 1
 
     @model_validator(mode="after")
+    def _settings_have_effect(self) -> "PGODEConfig":
+        """Refuse settings of networks where there are only laws, and of laws where there are none."""
+        if not isinstance(self.dynamics, LawsConfig):
+            if self.walls != "auto":
+                raise ValueError("walls has an effect with dynamics=laws only")
+            return self
+        if (self.walls == "periodic") != (self.dynamics.box is not None):
+            raise ValueError(
+                "walls=periodic needs the lengths of the box, dynamics.box, and only it has them"
+            )
+        changed = [
+            name
+            for name in ("width", "encoder", "state", "objective", "solver", "rebuild_graph")
+            if getattr(self, name) != type(self).model_fields[name].default
+        ]
+        if self.gate != GateConfig(contexts=self.gate.contexts):
+            changed.append("gate")
+        if changed:
+            raise ValueError(
+                f"{changed[0]} has no effect with dynamics=laws, which has no networks; choose "
+                f"another dynamics, or leave it out"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _gate_has_effect(self) -> "PGODEConfig":
         """Refuse settings of a gate where there is none."""
+        if isinstance(self.dynamics, LawsConfig):
+            return self
         coupled = isinstance(self.state, KinematicConfig) and self.state.coupling
         if not self.gated and self.gate.group_context:
             raise ValueError("gate.group_context has no effect with a single prototype")

@@ -9,13 +9,14 @@ from torch import Tensor, nn
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.flow import Flow
-from pgode.models.forecaster import Losses
+from pgode.models.forecaster import Forecaster, Losses, ModelConfig
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.dynamics import build_dynamics
 from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate, contexts_of
+from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.mutual_information import INDEPENDENT, MutualInformation, same_system
 from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
 from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
@@ -52,6 +53,15 @@ class PGODE(LatentODE):
         self.parameter_critic = MutualInformation(width, parameters, width) if parameters else None
         disentangles = objective.context_info_weight > 0
         self.context_critic = MutualInformation(width, width, width) if disentangles else None
+
+    @classmethod
+    def build(cls, config: ModelConfig, normaliser: Normaliser) -> Forecaster:
+        """PGODE with message prototypes, or with force laws if configured."""
+        if isinstance(config, PGODEConfig) and isinstance(config.dynamics, LawsConfig):
+            from pgode.models.pgode.laws.model import ForceLaws
+
+            return ForceLaws(config, normaliser)
+        return super().build(config, normaliser)
 
     @property
     def prototypes(self) -> int:

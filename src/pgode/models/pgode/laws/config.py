@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveFloat
 
 from pgode.runtime.settings import Settings
 
@@ -21,6 +21,7 @@ class LawsConfig(Settings):
     most_substeps: int = Field(
         4096, ge=1, description="most fine steps per frame, for systems with close encounters"
     )
-    ensemble: int = Field(
-        16, ge=1, description="runs whose mean is the forecast; 1: a single run"
+    box: tuple[PositiveFloat, ...] | None = Field(
+        None, description="lengths of a periodic box along each axis, in the units of the data"
     )
+    ensemble: int = Field(16, ge=1, description="runs whose mean is the forecast; 1: a single run")

@@ -78,8 +78,20 @@ def sharpness(positions, velocities, durations, usable, receivers, senders, peri
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def integrals(
-    positions, velocities, durations, usable, receivers, senders, weights, mixture, laws, table,
-    origin, drag, periods, out,
+    positions,
+    velocities,
+    durations,
+    usable,
+    receivers,
+    senders,
+    weights,
+    mixture,
+    laws,
+    table,
+    origin,
+    drag,
+    periods,
+    out,
 ):
     """Change of velocity, and of position beyond free flight, that each prototype would feel.
 
@@ -139,8 +151,21 @@ def integrals(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def design(
-    positions, velocities, durations, usable, receivers, senders, weights, mixture, laws, exponents,
-    low, spacing, splines, periods, out,
+    positions,
+    velocities,
+    durations,
+    usable,
+    receivers,
+    senders,
+    weights,
+    mixture,
+    laws,
+    exponents,
+    low,
+    spacing,
+    splines,
+    periods,
+    out,
 ):
     """The same integrals for each spline of each law: the columns of a regression.
 

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from pgode.models.pgode.laws.inference import Inferred, Knowledge, Scope, infer
+from pgode.models.forecaster import Progress
+from pgode.models.pgode.laws.inference import Inferred, Knowledge, Scope, infer, unlikeliness
 from pgode.models.pgode.laws.observation import Observation
 from pgode.models.pgode.laws.radial import basis, evaluate
 from pgode.models.pgode.laws.regression import Fitted, Splines, regress
@@ -15,23 +16,24 @@ from pgode.models.pgode.laws.table import Cells
 
 SEARCH_SYSTEMS, SEARCH_FRAMES = 40, 48
 """Systems and frames that prototypes are searched in: enough to tell kinds apart."""
-FIT_SYSTEMS = 300
+FIT_SYSTEMS = 150
 """Systems that the laws are fitted to in the end."""
 SEARCHES = 2
 """Random starts of the search; the most probable result counts."""
-SEARCH_TURNS, FINAL_TURNS = 24, 6
+SEARCH_TURNS, FINAL_TURNS = 24, 4
 HOTTEST = 20.0
 """How much the search softens evidence at first: objects must not settle before laws have form."""
 START_EXPONENT = -1.0
 UNUSED = 1e-9
 """Share of a prototype that no object uses."""
+RARE = 0.01
+"""Share below which a prototype is dropped: its objects are outliers, not a kind."""
+OUTSIDE = 0.2
+"""Deviation of strengths beyond three of the training systems': others may lie outside of them."""
 CERTAIN = 0.003
 """Deviation of a correction, against the law's largest, up to which the data decide it."""
 WORTH = 8.0
 """Numbers that a law must save to be worth keeping apart from another one, see `_merged`."""
-
-Progress = Callable[[str, float], None]
-"""Told what is being done, and which share of the whole fit is done."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +48,9 @@ class Found:
     inferred: list[Inferred]
     equations: int
     """Number of observed changes, counted over axes."""
-    near: Float[np.ndarray, "laws splines"] | None = None
-    """Coefficients of a fit that counts close encounters too, see `regress`."""
+    starts: tuple[Float[np.ndarray, "laws splines"], ...] = ()
+    """Coefficients to refine: nearer than is certain the law's power, what close encounters show
+    (see `regress`), or that only where nothing is certain."""
 
     @property
     def score(self) -> float:
@@ -98,21 +101,25 @@ def fit(
     blur = _blur(many, found)
     states, noise = found.inferred, found.noise
     near = regress(many, states, how.laws, found.splines, noise, how.periods, blur)
-    level = replace(found.fitted, coefficients=_levelled(found.fitted))
-    return replace(found, fitted=level, near=near.coefficients)
+    level, certain = _levelled(found.fitted)
+    blended = np.where(certain, level, near.coefficients)
+    starts = (level, near.coefficients, blended)
+    return replace(found, fitted=replace(found.fitted, coefficients=level), starts=starts)
 
 
-def _levelled(fitted: Fitted) -> Float[np.ndarray, "laws splines"]:
-    """Corrections that keep their last certain value where the data say too little."""
+def _levelled(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
+    """Corrections that keep their last certain value where the data say too little, and where."""
     deviation = np.sqrt(np.diag(np.linalg.inv(fitted.precision)))[: fitted.coefficients.size]
     deviation = deviation.reshape(fitted.coefficients.shape)
     levelled = fitted.coefficients.copy()
-    for row, error in zip(levelled, deviation, strict=True):
+    inside = np.zeros(levelled.shape, bool)
+    for row, error, known in zip(levelled, deviation, inside, strict=True):
         certain = np.flatnonzero(error < CERTAIN * np.abs(row).max())
         if len(certain):
             row[: certain[0]] = row[certain[0]]
             row[certain[-1] :] = row[certain[-1]]
-    return levelled
+            known[certain[0] :] = True
+    return levelled, inside
 
 
 def _blur(seen: Sequence[Observation], found: Found) -> float | None:
@@ -194,7 +201,7 @@ def _turn(
         for each, state in zip(seen, new, strict=True)
     ]
     noise = max(float(np.median(np.concatenate(left))) / (2 * seen[0].axes), 1e-18)
-    spread = 3 * float(strengths.std() / mean) + 0.02
+    spread = 3 * float(strengths.std() / mean) + OUTSIDE
     equations = sum(2 * each.axes * int(each.clear.sum()) for each in seen)
     return Found(found.splines, fitted, shares / shares.sum(), noise, spread, new, equations)
 
@@ -220,23 +227,39 @@ def _knowledge(how: Fit, found: Found) -> Knowledge:
 
 def _united(seen: Sequence[Observation], how: Fit, found: Found) -> Found:
     """Unite prototypes as long as the data are explained as well by fewer laws."""
-    while True:
-        used = np.flatnonzero(found.shares > 10 * UNUSED)
-        pairs = [(k, m) for k in used for m in used if m < k]
-        tried = [_merged(seen, how, found, *pair) for pair in pairs]
-        if not tried:
-            return found
-        best = min(tried, key=lambda each: each.score)
-        intervals = sum(int(each.clear.sum()) for each in seen)
-        saved = 0.5 * WORTH * len(used) * np.log(max(intervals, 2))
-        if best.score - found.score > saved:
-            return found
-        found = best
+    intervals = sum(int(each.clear.sum()) for each in seen)
+    while (used := int((found.shares > RARE).sum())) > 1:
+        merged = _merged(seen, how, found, *_most_alike(seen, found))
+        saved = 0.5 * WORTH * used * np.log(max(intervals, 2))
+        if merged.score - found.score > saved:
+            break
+        found = merged
+    return found
+
+
+def _most_alike(seen: Sequence[Observation], found: Found) -> tuple[int, int]:
+    """Two prototypes of which one explains the other's objects best: the one to go, and that."""
+    kinds = len(found.shares)
+    loss, weight = np.zeros((kinds, kinds)), np.zeros(kinds)
+    for each, state in zip(seen, found.inferred, strict=True):
+        unlikely = unlikeliness(state.squares, found.noise, each.axes)
+        total = (unlikely * each.clear[:, :, None]).sum(0)
+        for k in range(kinds):
+            loss[k] += state.weights[:, k] @ (total - total[:, k : k + 1])
+            weight[k] += state.weights[:, k].sum() + 1e-12
+    cost = np.full((kinds, kinds), np.inf)
+    used = np.flatnonzero(found.shares > RARE)
+    for k in used:
+        for m in used:
+            if m != k:
+                cost[k, m] = loss[k, m]
+    gone, kept = np.unravel_index(np.argmin(cost), cost.shape)
+    return int(gone), int(kept)
 
 
 def _in_use(how: Fit, found: Found) -> tuple[Fit, Found]:
     """Only the prototypes in use, the most frequent first."""
-    used = int((found.shares > 10 * UNUSED).sum())
+    used = int((found.shares > RARE).sum())
     order = np.argsort(-found.shares, kind="stable")[:used]
     laws = how.laws[:used, :used]
     count = int(laws.max()) + 1

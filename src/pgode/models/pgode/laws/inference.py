@@ -11,17 +11,22 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from pgode.models.pgode.laws import evidence_kernel
+from pgode.models.pgode.laws import assignment_kernel, evidence_kernel
 from pgode.models.pgode.laws.observation import Observation
 
 FREEDOM = 1.0
 """Degrees of freedom of the errors' distribution: heavy tails, because a close encounter or a wall
 within one frame must not decide what an object is."""
 
-STARTS = 3
-"""Mixtures that the weights are inferred from; the most probable result counts."""
+STARTS, ENOUGH = 60, 3
+"""Random assignments that the search for prototypes starts from at most, and how many of them must
+lead to the same most probable result."""
+FALLING, FINAL = 30, 10
+"""Sweeps of the search while the assumed noise falls to its true size, and after that."""
+LARGEST = 2e8
+"""Bytes of precomputed forces up to which assignments are searched; else weights are relaxed."""
 ROUNDS = 12
-"""Updates of weights and strength, the first of them softened."""
+"""Updates of weights and strength, where weights are relaxed, the first of them softened."""
 HOTTEST = 16.0
 """Factor by which the first update softens the evidence."""
 STEADY = 1e-4
@@ -77,18 +82,61 @@ def infer(
     heat: float = 1.0,
 ) -> Inferred:
     """Weights and strength from all usable intervals, starting from `weights` if given."""
-    if weights is not None or len(known.shares) == 1:
-        begin = np.tile(known.shares, (seen.objects, 1)) if weights is None else weights
+    kinds, edges = len(known.shares), len(seen.receivers)
+    equal = np.tile(known.shares, (seen.objects, 1))
+    if weights is not None or kinds == 1:
+        begin = equal if weights is None else weights
         return _improved(seen, known, scope, begin, 1.0, heat, 2)
-    best: Inferred | None = None
-    for start in range(STARTS):
-        random = np.random.default_rng(start)
-        drawn = random.dirichlet(8 * known.shares + 1e-3, seen.objects)
-        begin = np.tile(known.shares, (seen.objects, 1)) if start == 0 else drawn
-        found = _improved(seen, known, scope, begin, HOTTEST, heat, ROUNDS)
-        best = found if best is None or found.score < best.score else best
-    assert best is not None
+    room = 8 * edges * known.table.shape[1] * len(seen.durations) * 2 * seen.axes
+    if room > LARGEST or not scope.objects:
+        return _improved(seen, known, scope, equal, HOTTEST, heat, ROUNDS)
+    assigned = np.eye(kinds)[_searched(seen, known, scope)]
+    return _improved(seen, known, scope, assigned, 1.0, heat, 3)
+
+
+def _searched(seen: Observation, known: Knowledge, scope: Scope) -> Int[np.ndarray, " objects"]:
+    """The most probable prototype of every object, by a search over all together."""
+    objects, intervals, parts = seen.objects, len(seen.durations), 2 * seen.axes
+    pairs = np.empty((len(seen.receivers), known.table.shape[1], intervals, parts))
+    assignment_kernel.pair_changes(
+        *(seen.positions, seen.velocities, seen.durations, seen.usable, seen.receivers),
+        *(seen.senders, seen.weights, known.table, known.origin, known.periods, pairs),
+    )
+    changes = seen.changes.reshape(intervals, objects, parts).swapaxes(0, 1)
+    slower = -np.stack([np.diff(seen.positions, axis=0), _lost(seen)], axis=2)
+    drag = slower.reshape(intervals, objects, parts).swapaxes(0, 1)
+    random = np.random.default_rng(0)
+    starts = random.choice(len(known.shares), (STARTS, objects), p=known.shares)
+    most = max(float(np.median((changes**2).sum(-1))), known.noise)
+    noises = np.append(np.geomspace(most, known.noise, FALLING), np.full(FINAL, known.noise))
+    best = np.full(objects, -1, np.int64)
+    assignment_kernel.search(
+        *(np.ascontiguousarray(changes), np.ascontiguousarray(drag), seen.clear, pairs),
+        *(seen.receivers, seen.senders, _edges_of(seen.receivers, objects)),
+        *(_edges_of(seen.senders, objects), known.laws, known.drag, np.log(known.shares)),
+        *(noises, FREEDOM, known.spread, scope.strength, starts),
+        *(random.random((STARTS, len(noises), objects)), ENOUGH, best),
+    )
     return best
+
+
+def _lost(seen: Observation) -> np.ndarray:
+    """The second moment of the velocity along the cubic path: the path of a drag of one."""
+    duration = seen.durations[:, None, None]
+    start, stop = seen.positions[:-1], seen.positions[1:]
+    v0, v1 = seen.velocities[:-1], seen.velocities[1:]
+    mean = (start + stop) / 2 + (v0 - v1) * duration / 12
+    return (mean - start) * duration
+
+
+def _edges_of(ends: Int[np.ndarray, " edges"], objects: int) -> Int[np.ndarray, "objects most"]:
+    """The edges at each object, padded by -1."""
+    count = np.bincount(ends, minlength=objects)
+    out = np.full((objects, max(int(count.max(initial=0)), 1)), -1, np.int64)
+    order = np.argsort(ends, kind="stable")
+    place = np.arange(len(ends)) - np.repeat(np.cumsum(count) - count, count)
+    out[ends[order], place] = order
+    return out
 
 
 def _improved(

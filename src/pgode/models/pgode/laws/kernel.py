@@ -126,8 +126,32 @@ def drift(q, v, time, walls, kinds):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def interval(
-    q, v, steps, duration, lead, ends, first, last, periods, walls, kinds, table, origin, coupling,
-    strength, drag, pull, push, limit, begin, apart, square, bits, factor, acceleration, watch,
+    q,
+    v,
+    steps,
+    duration,
+    lead,
+    ends,
+    first,
+    last,
+    periods,
+    walls,
+    kinds,
+    table,
+    origin,
+    coupling,
+    strength,
+    drag,
+    pull,
+    push,
+    limit,
+    begin,
+    apart,
+    square,
+    bits,
+    factor,
+    acceleration,
+    watch,
 ):
     """Advance one system by `duration` in `steps` steps of kick, drift and kick.
 
@@ -164,9 +188,33 @@ def interval(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def forward(
-    start_q, start_v, durations, offsets, pair_offsets, ends, periods, walls, kinds, table, origin,
-    coupling, strength, drag, pull, push, limit, lead, fewest, most, tolerance, out_q, out_v, used,
-    closest, buffers, chosen,
+    start_q,
+    start_v,
+    durations,
+    offsets,
+    pair_offsets,
+    ends,
+    periods,
+    walls,
+    kinds,
+    table,
+    origin,
+    coupling,
+    strength,
+    drag,
+    pull,
+    push,
+    limit,
+    lead,
+    fewest,
+    most,
+    tolerance,
+    out_q,
+    out_v,
+    used,
+    closest,
+    buffers,
+    chosen,
 ):
     """All copies of the systems `chosen`; arrays are (copy, axis, object), see `operator`.
 
@@ -195,9 +243,32 @@ def forward(
                                 v[a, i] = out_v[c, t - 1, a, begin + i]
                     watch[0], watch[1] = closest[c, s], 0.0
                     interval(
-                        q, v, steps, duration, lead, ends, first, last, periods, walls[c, s],
-                        kinds, table, origin, coupling, strength[c, s], drag, pull, push, limit, begin,
-                        apart, square, bits, factor, a_buffer, watch,
+                        q,
+                        v,
+                        steps,
+                        duration,
+                        lead,
+                        ends,
+                        first,
+                        last,
+                        periods,
+                        walls[c, s],
+                        kinds,
+                        table,
+                        origin,
+                        coupling,
+                        strength[c, s],
+                        drag,
+                        pull,
+                        push,
+                        limit,
+                        begin,
+                        apart,
+                        square,
+                        bits,
+                        factor,
+                        a_buffer,
+                        watch,
                     )
                     wanted = abs(duration) * watch[1] ** 0.5 / tolerance
                     if steps >= most or not wanted > steps:
@@ -216,8 +287,27 @@ def forward(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pull_back_kick(
-    v_bar, q_bar, kick, ends, first, last, apart, square, bits, table, origin, coupling,
-    strength, factor, pull, begin, q, table_bar, coupling_bar, pull_bar, push_bar,
+    v_bar,
+    q_bar,
+    kick,
+    ends,
+    first,
+    last,
+    apart,
+    square,
+    bits,
+    table,
+    origin,
+    coupling,
+    strength,
+    factor,
+    pull,
+    begin,
+    q,
+    table_bar,
+    coupling_bar,
+    pull_bar,
+    push_bar,
 ):
     """Gradient of one kick; returns that of the strength.
 
@@ -310,10 +400,39 @@ def pull_back_drift(q, v, q_bar, v_bar, time, walls, kinds, walls_bar):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def backward(
-    durations, offsets, pair_offsets, ends, periods, walls, kinds, table, origin, coupling,
-    strength, drag, pull, push, limit, lead, out_q, out_v, used, grad_q, grad_v, start_q_bar, start_v_bar,
-    walls_bar, table_bar, coupling_bar, strength_bar, drag_bar, pull_bar, push_bar, buffers,
-    bar_buffers, chosen,
+    durations,
+    offsets,
+    pair_offsets,
+    ends,
+    periods,
+    walls,
+    kinds,
+    table,
+    origin,
+    coupling,
+    strength,
+    drag,
+    pull,
+    push,
+    limit,
+    lead,
+    out_q,
+    out_v,
+    used,
+    grad_q,
+    grad_v,
+    start_q_bar,
+    start_v_bar,
+    walls_bar,
+    table_bar,
+    coupling_bar,
+    strength_bar,
+    drag_bar,
+    pull_bar,
+    push_bar,
+    buffers,
+    bar_buffers,
+    chosen,
 ):
     """Gradients of all inputs of `forward`, from those of its outputs."""
     apart, square, bits, factor, q_buffer, v_buffer, a_buffer, watch = buffers
@@ -340,9 +459,7 @@ def backward(
                 for m in range(steps, -1, -1):
                     if m < steps:
                         pull_back_damp(v, v_bar, drag, begin, 0.5 * h, drag_bar)
-                        pull_back_drift(
-                            q, v, q_bar, v_bar, h, walls[c, s], kinds, walls_bar[c, s]
-                        )
+                        pull_back_drift(q, v, q_bar, v_bar, h, walls[c, s], kinds, walls_bar[c, s])
                         pull_back_damp(v, v_bar, drag, begin, 0.5 * h, drag_bar)
                     if m == 0:
                         kick = (0.5 + lead) * h
@@ -354,8 +471,15 @@ def backward(
                         continue
                     distances(q, ends, first, last, periods, apart, square, 0.0)
                     factors(
-                        square, bits, table, origin, coupling, first, last - first,
-                        strength[c, s], factor,
+                        square,
+                        bits,
+                        table,
+                        origin,
+                        coupling,
+                        first,
+                        last - first,
+                        strength[c, s],
+                        factor,
                     )
                     accelerations(
                         q, ends, first, last, apart, factor, pull, push, begin, limit, a_buffer
@@ -366,9 +490,27 @@ def backward(
                             clipped = abs(a_buffer[a, i]) >= limit
                             free[a, i] = 0.0 if clipped else v_bar[a, i]
                     strength_bar[c, s] += pull_back_kick(
-                        free, q_bar, kick, ends, first, last, apart, square, bits, table,
-                        origin, coupling, strength[c, s], factor, pull, begin, q, table_bar,
-                        coupling_bar, pull_bar, push_bar,
+                        free,
+                        q_bar,
+                        kick,
+                        ends,
+                        first,
+                        last,
+                        apart,
+                        square,
+                        bits,
+                        table,
+                        origin,
+                        coupling,
+                        strength[c, s],
+                        factor,
+                        pull,
+                        begin,
+                        q,
+                        table_bar,
+                        coupling_bar,
+                        pull_bar,
+                        push_bar,
                     )
             for a in range(axes):
                 for i in range(size):

@@ -1,38 +1,38 @@
 """PGODE whose prototypes are force laws: infer what objects are, integrate in fine steps."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
-from pgode.models.forecaster import Forecast, Forecaster, Losses
+from pgode.models.forecaster import Forecast, Forecaster, Progress
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.laws import kernel, walls
 from pgode.models.pgode.laws.config import LawsConfig
-from pgode.models.pgode.laws.fitting import Fit, Progress, fit
+from pgode.models.pgode.laws.finding import find
+from pgode.models.pgode.laws.fitting import Found
 from pgode.models.pgode.laws.inference import Inferred, Knowledge, Scope, infer
 from pgode.models.pgode.laws.motion import Forces, Layout, Path, Space, Steps, move
 from pgode.models.pgode.laws.observation import Observation, Units, layout, observations, present
-from pgode.models.pgode.laws.radial import RadialLaws, law_numbers, range_of, spacing_of, SPLINES
-from pgode.models.pgode.laws.regression import Splines
-from pgode.models.pgode.laws.shooting import Frames, shoot, strengths
+from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
+from pgode.models.pgode.laws.readout import Law, laws_of
+from pgode.models.pgode.laws.refinement import Refined, Unknowns
+from pgode.models.pgode.laws.shooting import Frames, strengths
 from pgode.models.pgode.laws.table import Cells
+from pgode.models.pgode.laws.words import sentences
+from pgode.nn.frames import last_observed
+from pgode.runtime.errors import InputError
 
 CELLS = Cells.covering(2.0**-14, 2.0**5)
 """Distances that laws are tabulated for, in units of the largest scale of a position."""
 TOLERANCE = 0.05
 """Largest step, times the largest frequency."""
-FIT_SYSTEMS = 300
-"""Training systems whose frames the laws are found in."""
-ROBUST = 1e-6
-"""Squared error, in units of the laws, below which one frame's error counts in full."""
-COPIES = 12
-"""Frames of each training window that one step looks ahead from."""
+ENOUGH = 24
+"""Frames of a training system that its strength is taken from."""
 
 
 @dataclass(frozen=True)
@@ -66,18 +66,19 @@ class ForceLaws(Forecaster):
         super().__init__(config, normaliser)
         assert isinstance(config.dynamics, LawsConfig)
         self.settings = config.dynamics
+        _check_named(normaliser, self.settings)
         self.units = Units.of(normaliser)
         kinds, axes = self.settings.prototypes, len(normaliser.positions)
         self.numbers = law_numbers(kinds, self.settings.third_law)
         self.radial = RadialLaws(int(self.numbers.max()) + 1, CELLS)
-        self.drag = nn.Parameter(torch.zeros(kinds, dtype=torch.float64))
+        self.cells = CELLS
+        self._number("drag", [0.0] * kinds)
         self._number("shares", [1.0] + [0.0] * (kinds - 1))
         self._number("noise", 1.0)
         self._number("spread", 0.1)
         self._number("limit", np.inf)
-        self._number("lead", 0.0)
-        self._number("substeps", 10.0)
-        self._number("jitter", [0.0, 1.0])
+        self._number("scheme", [0.0, 10.0, float(self.settings.most_substeps)])
+        self._number("jitter", 0.0)
         self._number("walls", [[-np.inf, np.inf]] * axes)
         self._number("wall_spread", [0.0, 0.0])
 
@@ -109,7 +110,7 @@ class ForceLaws(Forecaster):
         shares = self.shares[:used].numpy()
         return Knowledge(
             table=table,
-            origin=CELLS.first,
+            origin=self.cells.first,
             laws=laws,
             drag=self.drag.detach()[:used].numpy(),
             shares=shares / shares.sum(),
@@ -121,40 +122,41 @@ class ForceLaws(Forecaster):
     @property
     def periods(self) -> Float[np.ndarray, " axes"]:
         """Period of each axis in the units of the laws; 0 where there is none."""
-        return np.zeros(len(self.units.positions))
+        if self.settings.box is None:
+            return np.zeros(len(self.units.positions))
+        return np.array(self.settings.box) / self.units.length
 
     @property
     def space(self) -> Space:
         """Walls and periods."""
         finite = torch.isfinite(self.walls).any(1).numpy()
         kinds = np.where(finite, kernel.REFLECT, kernel.NONE).astype(np.int64)
-        return Space(kinds, self.periods, CELLS.first, float(self.limit))
+        return Space(kinds, self.periods, self.cells.first, float(self.limit))
 
     @property
     def steps(self) -> Steps:
         """How finely frames are divided."""
-        fewest = self.settings.substeps or float(self.substeps)
-        most = max(self.settings.most_substeps, int(fewest))
-        return Steps(float(self.lead), float(fewest), most, TOLERANCE)
+        lead, fewest, most = self.scheme.tolist()
+        if self.settings.substeps is not None:
+            fewest = most = self.settings.substeps
+        return Steps(lead, float(fewest), int(most), TOLERANCE)
 
     def situation(self, batch: Batch, *, targets: bool = False) -> Situation:
         """Infer prototypes, strengths and walls from the condition (and targets, in training)."""
         known, scope = self.knowledge(), self.scope
-        seen = list(observations(batch, self.units, targets=targets))
+        seen = list(observations(batch, self.units, self.periods, targets=targets))
         inferred = [infer(each, known, scope) for each in seen]
         pairs, edge_weights = layout(seen)
         strength = np.array([each.strength for each in inferred])
         deviation = np.array([each.deviation for each in inferred])
-        box = walls.Walls(
-            self.walls.numpy(), float(self.wall_spread[0]), bool(self.wall_spread[1])
-        )
+        box = walls.Walls(self.walls.numpy(), float(self.wall_spread[0]), bool(self.wall_spread[1]))
         placed = [walls.place(each, box) for each in seen]
         weights = np.concatenate([each.weights for each in inferred])
         forces = self._forces(pairs, edge_weights, weights, strength, [p for p, _ in placed])
         if scope.strength:
             frames = Frames.of(seen)
             if targets:
-                frames = frames.few(COPIES, np.random.default_rng(0))
+                frames = frames.few(ENOUGH, np.random.default_rng(0))
             fixed = Forces(*(each.detach() for each in forces))
             strength, deviation = strengths(
                 frames, fixed, pairs, self.space, self.steps, known.spread, strength
@@ -194,17 +196,6 @@ class ForceLaws(Forecaster):
             push=zeros,
         )
 
-    def loss(self, batch: Batch) -> Losses:
-        """Robust error one frame ahead from several frames of each window."""
-        now = self.situation(batch, targets=True)
-        frames = Frames.of(now.seen).few(COPIES, np.random.default_rng(int(torch.randint(2**31, ()))))
-        path, squares = shoot(frames, now.forces, now.layout, self.space, self.steps)
-        counts = torch.from_numpy(frames.counts)
-        total = counts.sum().clamp(min=1)
-        robust = (torch.log1p(squares / ROBUST) * counts).sum() / total
-        mse = (squares * counts).sum() / total
-        return Losses(robust, {"robust": robust, "mse": mse})
-
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
     ) -> Forecast:
@@ -213,17 +204,21 @@ class ForceLaws(Forecaster):
         members = max(self.settings.ensemble, samples)
         path = self.run(batch, now, times, members)
         states = self._features(path, batch)
-        size = self.settings.ensemble
-        mean = states[:size].mean(0) if size > 1 else states[0]
-        gate = torch.zeros(batch.objects, self.prototypes)
-        gate[:, : self.used] = torch.from_numpy(now.weights)
-        contexts = {"gate": gate, "system_strength": now.forces.strength[0][:, None].float()}
+        mean = states[: self.settings.ensemble].mean(0)
+        dtype = batch.states.dtype
         return Forecast(
-            mean.to(batch.states.dtype),
-            states[:samples].to(batch.states.dtype),
-            contexts,
-            int(path.steps.max()),
+            mean.to(dtype),
+            states[:samples].to(dtype),
+            self._contexts(batch, now, path),
+            int(path.steps.max(initial=0)),
         )
+
+    def ensemble_mean(
+        self, batch: Batch, now: Situation, times: Float[Tensor, "systems outputs"]
+    ) -> Float[Tensor, "objects outputs features"]:
+        """The mean forecast from a situation that is known already."""
+        path = self.run(batch, now, times, self.settings.ensemble)
+        return self._features(path, batch).mean(0)
 
     @torch.no_grad()
     def run(
@@ -233,18 +228,15 @@ class ForceLaws(Forecaster):
         q, v = present(batch, self.units)
         q, v = np.tile(q, (members, 1, 1)), np.tile(v, (members, 1, 1))
         random = np.random.default_rng(0)
-        start, factor = self.jitter.tolist()
         systems = now.layout.systems
         strength = np.tile(now.forces.strength.numpy(), (members, 1))
         places = np.tile(now.forces.walls.numpy(), (members, 1, 1, 1))
-        if members > 1:
-            q[1:] += start * random.standard_normal(q[1:].shape)
-            v[1:] += start * random.standard_normal(v[1:].shape)
-            strength[1:] += (
-                factor * now.deviation * random.standard_normal((members - 1, systems))
-            )
-            shift = now.wall_deviation * random.standard_normal((members - 1, systems))
-            places[1:] += shift[:, :, None, None] * walls.OUTWARDS
+        others = members - 1
+        q[1:] += float(self.jitter) * random.standard_normal((others, *q.shape[1:]))
+        v[1:] += float(self.jitter) * random.standard_normal((others, *q.shape[1:]))
+        strength[1:] += now.deviation * random.standard_normal((others, systems))
+        shift = now.wall_deviation * random.standard_normal((others, systems))
+        places[1:] += shift[:, :, None, None] * walls.OUTWARDS
         inside = np.repeat(places, np.diff(now.layout.offsets), axis=1)
         q = np.clip(q, inside[..., 0], inside[..., 1])
         durations = np.diff(times.numpy().astype(np.float64), axis=1, prepend=0.0)
@@ -256,55 +248,89 @@ class ForceLaws(Forecaster):
             *(durations[None], self.steps),
         )
 
+    def _contexts(self, batch: Batch, now: Situation, path: Path) -> dict[str, Tensor]:
+        """Weights of the prototypes, strengths, and how close and how fine the motion was."""
+        gate = torch.zeros(batch.objects, self.prototypes, dtype=torch.float64)
+        gate[:, : self.used] = torch.from_numpy(now.weights)
+        closest = path.closest[: self.settings.ensemble].min(0) * self.units.length
+        finest = path.steps[: self.settings.ensemble].max((0, 2)).astype(np.float64)
+        per_system = {
+            "system_strength": now.forces.strength[0].numpy(),
+            "system_nearest": closest,
+            "system_substeps": finest,
+        }
+        rows = {name: torch.from_numpy(v)[:, None].float() for name, v in per_system.items()}
+        return {"gate": gate.float(), **rows}
+
     def _features(
         self, path: Path, batch: Batch
     ) -> Float[Tensor, "copies objects outputs features"]:
         """Scaled features; what is neither position nor velocity keeps its last value."""
         position, velocity = self.units.scaled(path.positions.numpy(), path.velocities.numpy())
-        copies, outputs, objects, _ = position.shape
-        states = batch.states[:, -1].double().expand(copies, outputs, -1, -1).clone()
+        copies, outputs, _, _ = position.shape
+        value, _ = last_observed(batch)
+        states = value.double().expand(copies, outputs, -1, -1).clone()
         states[..., self.units.positions] = torch.from_numpy(position)
         states[..., self.units.velocities] = torch.from_numpy(velocity)
         return states.transpose(1, 2)
 
-    def prepare(self, training: Windows, seed: int, progress: Progress) -> None:
+    def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
         """Find laws, prototypes and walls in the training data."""
-        seen = list(_sampled(training, self.units, seed))
-        box = walls.recognise(seen)
-        distances = np.concatenate([_distances(each) for each in seen[:100]])
-        low, high = range_of(distances)
-        splines = Splines(np.zeros(1), low, spacing_of(low, high), SPLINES)
-        how = Fit(self.numbers, self.scope, self.periods, CELLS)
-        found = fit(seen, how, splines, seed, progress)
+        find(self, training, seed, progress)
+        return True
+
+    def keep_walls(self, found: walls.Walls) -> None:
+        """Remember the walls of the training data."""
+        self.walls.copy_(torch.from_numpy(found.places))
+        self.wall_spread.copy_(torch.tensor([found.spread, float(found.together)]))
+
+    def keep_laws(self, found: Found, span: tuple[float, float]) -> None:
+        """Remember laws and prototypes."""
         used, laws = len(found.shares), len(found.fitted.coefficients)
-        with torch.no_grad():
-            self.radial.span.copy_(torch.tensor([low, high]))
-            self.radial.exponents[:laws] = torch.from_numpy(found.splines.exponents)
-            self.radial.coefficients[:laws] = torch.from_numpy(found.fitted.coefficients)
-            self.drag.zero_()
-            self.drag[:used] = torch.from_numpy(found.fitted.drag)
-            self.shares.zero_()
-            self.shares[:used] = torch.from_numpy(found.shares)
-            self.found=found
-            self.noise.fill_(found.noise)
-            self.spread.fill_(found.spread)
-            self.walls.copy_(torch.from_numpy(box.places))
-            self.wall_spread.copy_(torch.tensor([box.spread, float(box.together)]))
+        self.radial.span.copy_(torch.tensor(span))
+        self.radial.keep(found.splines.exponents, found.fitted.coefficients, laws)
+        self.drag[:used] = torch.from_numpy(found.fitted.drag)
+        self.shares.zero_()
+        self.shares[:used] = torch.from_numpy(found.shares)
+        self.noise.fill_(found.noise)
+        self.spread.fill_(found.spread)
+
+    def keep_scheme(self, steps: Steps, limit: float) -> None:
+        """Remember how finely frames are divided."""
+        self.scheme.copy_(torch.tensor([steps.lead, steps.fewest, float(steps.most)]))
+        self.limit.fill_(limit)
+
+    def keep_refined(self, unknowns: Unknowns, refined: Refined) -> None:
+        """Remember refined laws, and how sure they are."""
+        coefficients, exponents, drag = unknowns.parts(refined.values)
+        self.radial.keep(exponents, coefficients, len(exponents))
+        self.drag[: len(drag)] = torch.from_numpy(drag)
+        for law in range(len(exponents)):
+            own = unknowns.of_law(law)
+            self.radial.covariance[law] = torch.from_numpy(refined.covariance[np.ix_(own, own)])
+
+    def laws(self) -> list[Law]:
+        """The law between each two prototypes in use."""
+        return list(laws_of(self))
+
+    def findings(self) -> tuple[str, ...]:
+        """Prototypes, walls, steps and limits in sentences."""
+        return tuple(sentences(self))
 
 
-def _sampled(training: Windows, units: Units, seed: int) -> Iterator[Observation]:
-    """All frames of up to FIT_SYSTEMS training systems."""
-    order = np.random.default_rng(seed).permutation(len(training))[:FIT_SYSTEMS]
-    horizon = int(training.frames.max()) - training.condition
-    for first in range(0, len(order), 50):
-        chosen = order[first : first + 50]
-        batch = training.batch(chosen, np.zeros_like(chosen), horizon)
-        yield from observations(batch, units, targets=True)
-
-
-def _distances(seen: Observation) -> Float[np.ndarray, " pairs"]:
-    """Distances of all joined pairs at every fourth frame."""
-    some = seen.positions[::4]
-    apart = some[:, seen.receivers] - some[:, seen.senders]
-    distances = np.sqrt((apart**2).sum(-1)).ravel()
-    return distances[distances > 0]
+def _check_named(normaliser: Normaliser, settings: LawsConfig) -> None:
+    """Refuse data without positions and velocities, and a box of other axes than the data."""
+    if not normaliser.positions or not normaliser.velocities:
+        missing = "velocities" if normaliser.positions else "positions"
+        raise InputError(
+            f"model.dynamics=laws needs positions and velocities, but the features of the data "
+            f"({', '.join(normaliser.features)}) name no {missing}. Expected features with the "
+            f'roles "position" and "velocity". Give them these roles when building the data, or '
+            f"train message prototypes: --preset messages."
+        )
+    axes = len(normaliser.positions)
+    if settings.box is not None and len(settings.box) != axes:
+        raise InputError(
+            f"model.dynamics.box has {len(settings.box)} lengths, but the data have {axes} axes. "
+            f"Expected one length for each axis. Correct it: --set model.dynamics.box=[...]."
+        )

@@ -121,7 +121,16 @@ class _Motion(torch.autograd.Function):
             kernel.forward(
                 *(q0, v0, durations, layout.offsets, layout.pair_offsets, layout.ends),
                 *(space.periods, walls, space.kinds, table, space.origin, coupling, strength),
-                *(drag, pull, push, space.limit, steps.lead, steps.fewest, steps.most, steps.tolerance),
+                *(
+                    drag,
+                    pull,
+                    push,
+                    space.limit,
+                    steps.lead,
+                    steps.fewest,
+                    steps.most,
+                    steps.tolerance,
+                ),
                 *(q, v, used, closest, _buffers(layout, axes), chosen),
             )
 
@@ -149,7 +158,19 @@ class _Motion(torch.autograd.Function):
             kernel.backward(
                 *(durations, layout.offsets, layout.pair_offsets, layout.ends, space.periods),
                 *(walls, space.kinds, table, space.origin, coupling, strength, drag, pull, push),
-                *(space.limit, steps.lead, q, v, used, grad_q, grad_v, start_q, start_v, bars["walls"], own),
+                *(
+                    space.limit,
+                    steps.lead,
+                    q,
+                    v,
+                    used,
+                    grad_q,
+                    grad_v,
+                    start_q,
+                    start_v,
+                    bars["walls"],
+                    own,
+                ),
                 *(bars["coupling"], bars["strength"], bars["drag"], bars["pull"], bars["push"]),
                 *(_buffers(layout, axes), np.empty((3, axes, _largest(layout))), chosen),
             )

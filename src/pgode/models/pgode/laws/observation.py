@@ -86,7 +86,7 @@ class Observation:
     receivers: Int[np.ndarray, " edges"]
     senders: Int[np.ndarray, " edges"]
     weights: Float[np.ndarray, " edges"]
-    periods: Float[np.ndarray, " axes"] | None = None
+    periods: Float[np.ndarray, " axes"]
 
     @property
     def objects(self) -> int:
@@ -98,6 +98,17 @@ class Observation:
         """Number of axes of space."""
         return self.positions.shape[2]
 
+    @property
+    def distances(self) -> Float[np.ndarray, " distances"]:
+        """Distances of all joined pairs at every fourth frame."""
+        some = self.positions[::4]
+        apart = some[:, self.receivers] - some[:, self.senders]
+        for axis in np.flatnonzero(self.periods):
+            period = self.periods[axis]
+            apart[..., axis] -= period * np.round(apart[..., axis] / period)
+        distances = np.sqrt((apart**2).sum(-1)).ravel()
+        return distances[distances > 0]
+
     @cached_property
     def clear(self) -> Bool[np.ndarray, "intervals objects"]:
         """Where a path between two frames is known well enough to say something about forces.
@@ -106,10 +117,9 @@ class Observation:
         the better fifth of them counts.
         """
         bend = np.empty((len(self.durations), self.objects))
-        periods = np.zeros(self.axes) if self.periods is None else self.periods
         evidence_kernel.sharpness(
             *(self.positions, self.velocities, self.durations, self.usable),
-            *(self.receivers, self.senders, periods, bend),
+            *(self.receivers, self.senders, self.periods, bend),
         )
         known = bend[self.usable]
         limit = max(BEND, float(np.quantile(known, 0.2))) if known.size else BEND
@@ -124,8 +134,17 @@ class Observation:
         return np.where(self.usable[:, None, None, None], changes, 0.0)
 
 
-def observations(batch: Batch, units: Units, *, targets: bool = False) -> Iterator[Observation]:
-    """The systems of a batch, from the condition, or from its targets too."""
+def observations(
+    batch: Batch,
+    units: Units,
+    periods: Float[np.ndarray, " axes"],
+    *,
+    targets: bool = False,
+) -> Iterator[Observation]:
+    """The systems of a batch, from the condition, or from its targets too.
+
+    In a periodic box, positions that jump from one end to the other are made continuous.
+    """
     states, observed, times = batch.states, batch.observed, batch.times
     if targets:
         states = torch.cat([states, batch.targets], dim=1)
@@ -145,14 +164,18 @@ def observations(batch: Batch, units: Units, *, targets: bool = False) -> Iterat
         own, edges = slice(*offsets[s : s + 2]), slice(*edge_offsets[s : s + 2])
         seen = complete[own].all(0)
         durations = np.diff(moments[s])
+        places = position[own].swapaxes(0, 1).copy()
+        for axis in np.flatnonzero(periods):
+            places[..., axis] = np.unwrap(places[..., axis], axis=0, period=periods[axis])
         yield Observation(
-            positions=np.ascontiguousarray(position[own].swapaxes(0, 1)),
+            positions=places,
             velocities=np.ascontiguousarray(velocity[own].swapaxes(0, 1)),
             durations=durations,
             usable=seen[1:] & seen[:-1] & (durations > 0),
             receivers=receivers[edges] - offsets[s],
             senders=senders[edges] - offsets[s],
             weights=weights[edges],
+            periods=periods,
         )
 
 

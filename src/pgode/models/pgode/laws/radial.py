@@ -9,7 +9,11 @@ from torch import Tensor, nn
 
 from pgode.models.pgode.laws.table import Cells
 
-SPLINES = 24
+VANISHING = 1e-3
+"""Share of a correction's largest value below which it is taken to be about to vanish."""
+POWERS = (-13.0, 3.0)
+"""Least and largest power that a law may go on with beyond the distances seen in training."""
+SPLINES = 48
 """Cubic splines of a law's correction, uniform in the logarithm of the distance."""
 
 
@@ -40,12 +44,36 @@ def evaluate(
     distance: Float[np.ndarray, " points"],
 ) -> tuple[Float[Tensor, "laws points"], Float[Tensor, "laws points"]]:
     """Force over distance of every law, and its derivative by the squared distance."""
-    x = np.log(distance)
-    values, slopes = (torch.from_numpy(b) for b in basis(x, low, spacing, coefficients.shape[1]))
-    power = torch.exp((exponents[:, None] - 1) * torch.from_numpy(x))
+    x, splines = np.log(distance), coefficients.shape[1]
+    high = low + spacing * (splines - 3)
+    inside = x.clip(low, high)
+    values, slopes = (torch.from_numpy(b) for b in basis(inside, low, spacing, splines))
     correction, change = coefficients @ values.T, coefficients @ slopes.T
+    beyond = torch.from_numpy(x - inside)
+    growth = _growth(exponents, correction, change)
+    correction = correction * torch.exp(growth * beyond)
+    change = torch.where(beyond == 0, change, growth * correction)
+    power = torch.exp((exponents[:, None] - 1) * torch.from_numpy(x))
     slope = power * ((exponents[:, None] - 1) * correction + change)
     return power * correction, slope / (2 * torch.from_numpy(distance) ** 2)
+
+
+def _growth(
+    exponents: Float[Tensor, " laws"],
+    correction: Float[Tensor, "laws points"],
+    change: Float[Tensor, "laws points"],
+) -> Float[Tensor, "laws points"]:
+    """Change of the correction's logarithm: beyond the range a law goes on as the power it ends in.
+
+    Where the law is about to change its sign there is none: it goes on in proportion to distance.
+    """
+    largest = correction.abs().amax(1, keepdim=True).clamp(min=1e-300)
+    vanishing = correction.abs() < VANISHING * largest
+    rate = change / torch.where(vanishing, 1.0, correction)
+    linear = (1 - exponents[:, None]).expand_as(rate)
+    steepest, flattest = (limit - exponents[:, None] for limit in POWERS)
+    rate = torch.minimum(torch.maximum(rate, steepest), flattest)
+    return torch.where(vanishing, linear, rate)
 
 
 def law_numbers(prototypes: int, third_law: bool) -> Int[np.ndarray, "prototypes prototypes"]:
@@ -68,18 +96,25 @@ def law_numbers(prototypes: int, third_law: bool) -> Int[np.ndarray, "prototypes
 class RadialLaws(nn.Module):
     """phi(r) = r^b S(log r), with S a spline over the distances seen in training.
 
-    Nearer and farther S keeps its value at the end of the range: the law goes on as its power law.
-    Parameters are in double precision, since a law may be known to many digits.
+    Nearer and farther the law goes on as the power law that it ends in.
+
+    They are found, not trained, and kept in double precision: a law may be known to many digits.
     """
 
     span: Float[Tensor, "2"]
+    exponents: Float[Tensor, " laws"]
+    coefficients: Float[Tensor, "laws splines"]
+    covariance: Float[Tensor, "laws splines+1 splines+1"]
+    """Of each law's coefficients, then its exponent."""
 
     def __init__(self, laws: int, cells: Cells) -> None:
         super().__init__()
         self.cells = cells
         self.register_buffer("span", torch.tensor([-3.0, 0.0], dtype=torch.float64))
-        self.exponents = nn.Parameter(torch.zeros(laws, dtype=torch.float64))
-        self.coefficients = nn.Parameter(torch.zeros(laws, SPLINES, dtype=torch.float64))
+        self.register_buffer("exponents", torch.zeros(laws, dtype=torch.float64))
+        self.register_buffer("coefficients", torch.zeros(laws, SPLINES, dtype=torch.float64))
+        size = (laws, SPLINES + 1, SPLINES + 1)
+        self.register_buffer("covariance", torch.zeros(size, dtype=torch.float64))
 
     @property
     def low(self) -> float:
@@ -90,6 +125,11 @@ class RadialLaws(nn.Module):
     def spacing(self) -> float:
         """Distance of neighbouring splines."""
         return spacing_of(*self.span.tolist())
+
+    def keep(self, exponents: np.ndarray, coefficients: np.ndarray, laws: int) -> None:
+        """Remember the first few laws."""
+        self.exponents[:laws] = torch.from_numpy(exponents)
+        self.coefficients[:laws] = torch.from_numpy(coefficients)
 
     def table(self) -> Float[Tensor, "cells laws 4"]:
         """What the compiled core reads."""
@@ -105,5 +145,5 @@ def spacing_of(low: float, high: float) -> float:
 
 def range_of(distances: Float[np.ndarray, " pairs"]) -> tuple[float, float]:
     """Logarithms of the nearest and farthest distances that a spline is fitted between."""
-    low, high = np.quantile(distances, [1e-4, 1.0])
+    low, high = np.quantile(distances, [2e-3, 1.0])
     return math.log(low), math.log(high)

@@ -1,7 +1,8 @@
 """Laws refined by solving the motion between frames: Gauss-Newton on errors one frame ahead."""
 
+import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -13,11 +14,20 @@ from pgode.models.pgode.laws.radial import evaluate
 from pgode.models.pgode.laws.shooting import Frames, shoot
 from pgode.models.pgode.laws.table import Cells
 
-STIFFNESS = (1e4, 1e2, 1.0, 1e-2, 1e-4, 1e-6)
-"""Penalties on bends and slopes of a law's correction that are tried, the stiffest first."""
-BETTER = 0.01
-"""Decrease of the held-out error that a less stiff correction must bring."""
-ROUNDS = 4
+STIFFNESS = (1e4, 1e2, 1.0, 1e-2, 1e-4)
+"""Penalties on bends and slopes of a law's correction that are tried."""
+MOVES = (1.0, 0.3)
+"""Shares of a step that are tried."""
+LITTLE = 1e-12
+"""Evidence for a coefficient that no data decide, as a share of the average."""
+ROUNDS, POWER_ROUNDS = 4, 3
+"""Steps at most, and steps to laws that are pure powers."""
+BETTER = 0.02
+"""Decrease of the held-out misfit that one more step must bring."""
+BETTER_THAN_POWERS = 0.2
+"""Decrease that corrections must bring where pure powers explain the data too."""
+HOPELESS = 6.0
+"""Increase of the misfit after which pure powers are given up."""
 NUDGE = 1e-6
 """Relative change of an unknown that derivatives are taken over."""
 LEAST = 1e-16
@@ -51,6 +61,11 @@ class Unknowns:
         coefficients = values[:size].reshape(self.laws, self.splines)
         return coefficients, values[size : size + self.laws], values[size + self.laws :]
 
+    def of_law(self, law: int) -> Int[np.ndarray, " splines+1"]:
+        """The places of a law's coefficients, then of its exponent."""
+        own = law * self.splines + np.arange(self.splines)
+        return np.append(own, self.laws * self.splines + law)
+
     def sizes(self, values: Float[np.ndarray, " unknowns"]) -> Float[np.ndarray, " unknowns"]:
         """What counts as a change of order one: of coefficients that of the law's largest."""
         coefficients, exponents, drag = self.parts(values)
@@ -61,14 +76,23 @@ class Unknowns:
             np.full_like(drag, 0.1),
         )
 
-    def stiffness(self) -> Float[np.ndarray, "unknowns unknowns"]:
-        """Bends and slopes of the laws' corrections, as a quadratic form of their coefficients."""
+    def stiffness(
+        self, evidence: Float[np.ndarray, " unknowns"]
+    ) -> Float[np.ndarray, "unknowns unknowns"]:
+        """Bends and slopes of the laws' corrections, as a quadratic form of their coefficients.
+
+        Each counts as much as the data say about the coefficients it joins: near distances, of
+        which little is known, are not bound by all that is known of others.
+        """
         total = self.laws * (self.splines + 1) + self.drags
         out = np.zeros((total, total))
         bends, slopes = (np.diff(np.eye(self.splines), order, axis=0) for order in (2, 1))
         for law in range(self.laws):
             own = slice(law * self.splines, (law + 1) * self.splines)
-            out[own, own] = bends.T @ bends + slopes.T @ slopes
+            local = evidence[own]
+            low = np.minimum(local[:-1], local[1:])
+            out[own, own] = (bends.T * np.minimum(low[:-1], low[1:])) @ bends
+            out[own, own] += (slopes.T * low) @ slopes
         return out
 
 
@@ -183,35 +207,82 @@ def refine(
     tell: Callable[[float], None],
 ) -> Refined:
     """Lower the error one frame ahead; corrections are as stiff as held-out frames allow."""
-    unknowns = trial.unknowns
-    shape, coefficients = unknowns.stiffness(), unknowns.laws * unknowns.splines
-    best = Refined(start, np.zeros((len(start), len(start))), held_out.misfit(start))
-    stiffnesses = STIFFNESS
+    nothing = np.zeros((len(start), len(start)))
+    best = Refined(start, nothing, held_out.misfit(start))
+    pure = _as_powers(trial, held_out, best, tell)
+    if pure is not None:
+        best = pure
     for number in range(ROUNDS):
-        sizes = unknowns.sizes(best.values)
 
         def told(share: float, number: int = number) -> None:
-            tell((number + share) / ROUNDS)
+            tell((POWER_ROUNDS + number + share) / (POWER_ROUNDS + ROUNDS))
 
-        matrix, target = _normal_equations(trial, best.values, sizes, told)
-        size = np.trace(matrix[:coefficients, :coefficients]) / coefficients
-        chosen: tuple[Refined, float] | None = None
-        for stiffness in stiffnesses:
-            penalised = matrix + stiffness * size * shape
-            penalised += RIDGE * np.diag(np.diag(matrix) + 1e-6 * size)
-            pull = stiffness * size * shape @ (best.values / sizes)
-            tried = best.values + sizes * np.linalg.solve(penalised, target - pull)
-            misfit = held_out.misfit(tried)
-            least = best.misfit if chosen is None else chosen[0].misfit - BETTER
-            if misfit < least:
-                covariance = np.linalg.inv(penalised) * np.outer(sizes, sizes)
-                chosen = Refined(tried, covariance, misfit), stiffness
-        if chosen is None:
+        step = _Step.at(trial, best.values, told)
+        tried = [step.taken(held_out, s, False, m) for s, m in itertools.product(STIFFNESS, MOVES)]
+        chosen = min(tried, key=lambda each: each.misfit)
+        worth = BETTER if number else BETTER_THAN_POWERS if pure is not None else 0.0
+        if not chosen.misfit < best.misfit - worth:
             break
-        gained, best = best.misfit - chosen[0].misfit, chosen[0]
-        if gained < BETTER:
-            break
+        best = chosen
+    if not best.covariance.any():
+        best = replace(best, covariance=step.covariance(STIFFNESS[0]))
     return best
+
+
+def _as_powers(
+    trial: Trial, held_out: Trial, start: Refined, tell: Callable[[float], None]
+) -> Refined | None:
+    """Laws without corrections, if frames held out are explained as well by pure powers."""
+    best = start
+    for number in range(POWER_ROUNDS):
+
+        def told(share: float, number: int = number) -> None:
+            tell((number + share) / (POWER_ROUNDS + ROUNDS))
+
+        best = _Step.at(trial, best.values, told).taken(held_out, STIFFNESS[0], True, 1.0)
+        if best.misfit > start.misfit + HOPELESS:
+            return None
+    return best if best.misfit < start.misfit + BETTER_THAN_POWERS else None
+
+
+@dataclass(frozen=True)
+class _Step:
+    """The normal equations of a Gauss-Newton step, in units of `sizes`."""
+
+    values: Float[np.ndarray, " unknowns"]
+    sizes: Float[np.ndarray, " unknowns"]
+    matrix: Float[np.ndarray, "unknowns unknowns"]
+    target: Float[np.ndarray, " unknowns"]
+    evidence: Float[np.ndarray, " unknowns"]
+    shape: Float[np.ndarray, "unknowns unknowns"]
+
+    @classmethod
+    def at(
+        cls, trial: Trial, values: Float[np.ndarray, " unknowns"], tell: Callable[[float], None]
+    ) -> "_Step":
+        """From derivatives of all errors by all unknowns."""
+        unknowns = trial.unknowns
+        sizes = unknowns.sizes(values)
+        matrix, target = _normal_equations(trial, values, sizes, tell)
+        size = np.trace(matrix) / len(matrix)
+        evidence = np.diag(matrix) + LITTLE * size
+        return cls(values, sizes, matrix, target, evidence, unknowns.stiffness(evidence))
+
+    def taken(self, held_out: Trial, stiffness: float, flat: bool, share: float) -> Refined:
+        """A share of the step; corrections become flat, or keep their shape if they are stiff."""
+        penalised = self._penalised(stiffness)
+        pull = stiffness * self.shape @ (self.values / self.sizes) if flat else 0.0
+        step = np.linalg.solve(penalised, self.target - pull)
+        values = self.values + share * self.sizes * step
+        return Refined(values, self.covariance(stiffness), held_out.misfit(values))
+
+    def covariance(self, stiffness: float) -> Float[np.ndarray, "unknowns unknowns"]:
+        """How unsure the unknowns are after the step."""
+        inverse = np.linalg.inv(self._penalised(stiffness))
+        return np.asarray(inverse * np.outer(self.sizes, self.sizes))
+
+    def _penalised(self, stiffness: float) -> Float[np.ndarray, "unknowns unknowns"]:
+        return np.asarray(self.matrix + stiffness * self.shape + RIDGE * np.diag(self.evidence))
 
 
 def _normal_equations(

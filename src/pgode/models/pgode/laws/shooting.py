@@ -19,6 +19,8 @@ ITERATIONS = 3
 """Gauss-Newton steps of the strength."""
 NUDGE = 1e-4
 """Relative change of the strength that its derivative is taken over."""
+FARTHEST = 3.0
+"""Deviations of the training systems' strengths, tripled, that a strength may be away from one."""
 LEAST = 1e-18
 """Squared errors are not taken to be smaller than this: nothing is observed more exactly."""
 
@@ -70,8 +72,12 @@ class Frames:
         )
 
     def few(self, most: int, random: np.random.Generator) -> "Frames":
-        """At most `most` copies, drawn at random."""
-        chosen = np.sort(random.permutation(len(self.positions))[:most])
+        """At most `most` copies: half of them those with the fastest changes, others at random."""
+        changes = np.abs(self.next_velocities - self.velocities).max((1, 2))
+        fastest = np.argsort(-changes, kind="stable")[: most // 2]
+        others = np.setdiff1d(random.permutation(len(self.positions)), fastest, assume_unique=False)
+        rest = random.permutation(others)[: most - len(fastest)]
+        chosen = np.sort(np.concatenate([fastest, rest]))
         return Frames(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
 
@@ -131,6 +137,7 @@ def strengths(
         up = _summed(weight * (slope * left).sum(-1), owner, layout.systems)
         down = _summed(weight * (slope**2).sum(-1), owner, layout.systems)
         value = value - (up + prior * (value - 1)) / (down + prior)
+        value = value.clip(1 - FARTHEST * spread, 1 + FARTHEST * spread)
         deviation = (down + prior) ** -0.5
     return value, deviation
 
@@ -140,7 +147,9 @@ def replace_strength(forces: Forces, strength: Float[np.ndarray, " systems"]) ->
     return forces._replace(strength=torch.from_numpy(strength)[None])
 
 
-def _typical(squares: np.ndarray, counts: np.ndarray, owner: np.ndarray, systems: int) -> np.ndarray:
+def _typical(
+    squares: np.ndarray, counts: np.ndarray, owner: np.ndarray, systems: int
+) -> np.ndarray:
     """The median square of each system."""
     known = np.where(counts > 0, squares, np.nan)
     medians = [np.nanmedian(known[:, owner == s]) for s in range(systems)]

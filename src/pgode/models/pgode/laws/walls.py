@@ -64,9 +64,14 @@ def bounces(seen: Observation) -> Bounces:
     duration = seen.durations[:, None, None]
     place = (seen.positions[:-1] + middle * duration + seen.positions[1:]) / 2
     side = (v0 > 0).astype(int)
-    turned &= OUTWARDS[side] * place >= _reach(seen)[side, np.arange(seen.axes)]
+    turned &= OUTWARDS[side] * place >= reach(seen)[side, np.arange(seen.axes)]
     _, _, axis = np.nonzero(turned)
     return Bounces(axis, side[turned], place[turned])
+
+
+def none(axes: int) -> Walls:
+    """No walls at all."""
+    return Walls(np.full((axes, 2), np.inf) * OUTWARDS, 0.0, False)
 
 
 def recognise(seen: Sequence[Observation]) -> Walls:
@@ -74,8 +79,8 @@ def recognise(seen: Sequence[Observation]) -> Walls:
     axes = seen[0].axes
     found = [bounces(each) for each in seen]
     places = np.full((axes, 2), np.inf) * OUTWARDS
-    reach = np.array([_reach(each) for each in seen]).max(0)
-    size = float(reach.sum(0).max())
+    outermost = np.array([reach(each) for each in seen]).max(0)
+    size = float(outermost.sum(0).max())
     for axis in range(axes):
         for side in range(2):
             own = _by_system(found, axis, side)
@@ -84,7 +89,7 @@ def recognise(seen: Sequence[Observation]) -> Walls:
                 continue
             middle = float(np.median(seen_at))
             near = np.abs(seen_at - middle) < NARROW * size
-            beyond = reach[side, axis] > OUTWARDS[side] * middle + NARROW * size
+            beyond = outermost[side, axis] > OUTWARDS[side] * middle + NARROW * size
             if near.mean() > 0.8 and not beyond:
                 places[axis, side] = float(seen_at[near].mean())
     return Walls(places, *_spread(found, places, size))
@@ -106,18 +111,18 @@ def place(seen: Observation, walls: Walls) -> tuple[Float[np.ndarray, "axes 2"],
     likely = np.abs(outwards) < 4 * walls.spread + 1e-9
     known = np.isfinite(outwards) & likely
     shift = float(np.median(outwards[known])) if known.any() and walls.together else 0.0
-    reach = _reach(seen).T
-    least = float((reach - walls.places * OUTWARDS)[np.isfinite(walls.places)].max())
+    outermost = reach(seen).T
+    least = float((outermost - walls.places * OUTWARDS)[np.isfinite(walls.places)].max())
     if walls.together:
         shift = max(shift, least)
     chosen = np.where(known, shown, walls.places + shift * OUTWARDS)
-    chosen = OUTWARDS * np.maximum(OUTWARDS * chosen, reach)
+    chosen = OUTWARDS * np.maximum(OUTWARDS * chosen, outermost)
     finite = np.isfinite(walls.places)
     certain = known.any() if walls.together else known[finite].all()
     return np.where(finite, chosen, walls.places), 0.0 if certain else walls.spread
 
 
-def _reach(seen: Observation) -> Float[np.ndarray, "2 axes"]:
+def reach(seen: Observation) -> Float[np.ndarray, "2 axes"]:
     """How far out objects were, towards each side."""
     low, high = seen.positions.min((0, 1)), seen.positions.max((0, 1))
     return np.stack([-low, high])

@@ -1,0 +1,190 @@
+"""Everything that is found in the training data before a model of force laws can forecast."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from pgode.batches.windows import Windows
+from pgode.models.forecaster import Progress
+from pgode.models.pgode.laws import walls
+from pgode.models.pgode.laws.fitting import Fit, Found, fit
+from pgode.models.pgode.laws.motion import Forces
+from pgode.models.pgode.laws.observation import Observation, Units, observations
+from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
+from pgode.models.pgode.laws.refinement import Trial, Unknowns, refine
+from pgode.models.pgode.laws.regression import Splines
+from pgode.models.pgode.laws.scheme import find_scheme
+from pgode.models.pgode.laws.shooting import Frames
+from pgode.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    from pgode.models.pgode.laws.model import ForceLaws
+
+FIT_SYSTEMS = 300
+"""Training systems whose frames the laws are found in."""
+SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS = 20, 80, 40
+COARSE = 256
+"""Most steps per frame while laws are still rough."""
+TURNS = 2
+"""Times that steps and laws are found by turns."""
+COPIES = 12
+"""Frames of each system that the refinement looks ahead from."""
+JITTERS = (0.0, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
+"""Deviations of the start, in units of length, that an ensemble is tried with."""
+JITTER_SYSTEMS = 40
+
+
+def find(model: "ForceLaws", training: Windows, seed: int, progress: Progress) -> None:
+    """Find walls, prototypes, laws, steps and the spread of the ensemble; all into the model."""
+    order = np.random.default_rng(seed).permutation(len(training))
+    seen = list(_whole(training, model, order[:FIT_SYSTEMS]))
+    _check(seen)
+    model.keep_walls(_walls(model.config.walls, seen, model.units))
+    low, high = range_of(np.concatenate([each.distances for each in seen[:100]]))
+    splines = Splines(np.zeros(1), low, spacing_of(low, high), SPLINES)
+    how = Fit(model.numbers, model.scope, model.periods, model.cells)
+    found = fit(seen, how, splines, seed, _share(progress, 0.0, 0.5))
+    model.keep_laws(found, (low, high))
+    _refine(model, training, order, found, _share(progress, 0.5, 0.9))
+    progress("spread of the ensemble", 0.9)
+    _choose_jitter(model, training, order)
+
+
+def _share(progress: Progress, first: float, last: float) -> Progress:
+    return lambda what, share: progress(what, first + (last - first) * share)
+
+
+def _check(seen: list[Observation]) -> None:
+    """Refuse data that show no force at all."""
+    if not any(len(each.receivers) for each in seen):
+        raise InputError(
+            "the training systems have no edges, so no pair of objects can act on each other. "
+            "Expected edges between objects that interact. Build the data with edges, or train "
+            "message prototypes: --preset messages."
+        )
+    if not any(each.usable.any() for each in seen):
+        raise InputError(
+            "no training system has two frames in a row in which all positions and velocities "
+            "are observed. Expected such frames, which show accelerations. Fill the gaps, or "
+            "train message prototypes: --preset messages."
+        )
+
+
+def _walls(mode: str, seen: list[Observation], units: Units) -> walls.Walls:
+    """Walls as the setting asks for."""
+    if mode in ("none", "periodic"):
+        return walls.none(seen[0].axes)
+    found = walls.recognise(seen)
+    if mode == "reflect" and not found.any:
+        reach = np.array([walls.reach(each) for each in seen]).max(0) * units.length
+        low, high = (", ".join(f"{x:.4g}" for x in side) for side in (-reach[0], reach[1]))
+        raise InputError(
+            f"model.walls=reflect, but no place was found in the training data where objects turn "
+            f"around and which none crosses; positions go from ({low}) to ({high}). Expected at "
+            f"least {walls.FEWEST} mirrored velocities at one place. Use model.walls=auto, which "
+            f"takes walls only where the data show them, or none."
+        )
+    return found
+
+
+def _whole(
+    training: Windows, model: "ForceLaws", systems: Int[np.ndarray, " chosen"]
+) -> Iterator[Observation]:
+    """All frames of some systems."""
+    horizon = int(training.frames.max()) - training.condition
+    for first in range(0, len(systems), 50):
+        chosen = systems[first : first + 50]
+        batch = training.batch(chosen, np.zeros_like(chosen), horizon)
+        yield from observations(batch, model.units, model.periods, targets=True)
+
+
+def _refine(
+    model: "ForceLaws",
+    training: Windows,
+    order: Int[np.ndarray, " systems"],
+    found: Found,
+    progress: Progress,
+) -> None:
+    """Steps per frame and limit, then the laws themselves, by solving the motion."""
+    groups = _groups(order, SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS)
+    exponents, drag = found.splines.exponents, found.fitted.drag
+    model.keep_scheme(replace(model.steps, fewest=10.0, most=COARSE), np.inf)
+    trial = _trial(model, training, groups[0])
+    starts = [trial.unknowns.packed(each, exponents, drag) for each in found.starts]
+    for turn in range(TURNS):
+        part = _share(progress, turn / TURNS, (turn + 1) / TURNS)
+        best = _with_scheme(model, trial, starts, part)
+        fitting, held_out = (_trial(model, training, group) for group in groups[1:])
+        refined = refine(
+            fitting, held_out, best, lambda s, p=part: p("refining the laws", 0.3 + 0.7 * s)
+        )
+        model.keep_refined(fitting.unknowns, refined)
+        trial, starts = _trial(model, training, groups[0]), [refined.values]
+
+
+def _with_scheme(
+    model: "ForceLaws", trial: Trial, starts: list[Float[np.ndarray, " unknowns"]], part: Progress
+) -> Float[np.ndarray, " unknowns"]:
+    """The best of several laws, each with the steps and the limit that suit it; kept in the model."""
+    if model.settings.substeps is not None:
+        return min(starts, key=trial.misfit)
+    tried = []
+    for number, start in enumerate(starts):
+
+        def tell(share: float, number: int = number) -> None:
+            part("steps per frame", 0.3 * (number + share) / len(starts))
+
+        steps, limit = find_scheme(trial, start, COARSE, tell)
+        given = replace(trial, steps=steps, space=replace(trial.space, limit=limit))
+        tried.append((given.misfit(start), number, steps, limit))
+    _, number, steps, limit = min(tried, key=lambda each: each[0])
+    if steps.most == COARSE > steps.fewest:
+        steps = replace(steps, most=model.settings.most_substeps)
+    model.keep_scheme(steps, limit)
+    return starts[number]
+
+
+def _groups(order: Int[np.ndarray, " systems"], *sizes: int) -> list[Int[np.ndarray, " chosen"]]:
+    """Different systems for each purpose where there are enough, from the end of the order."""
+    ends = np.cumsum(sizes)
+    turned = np.resize(order[::-1], max(int(ends[-1]), len(order)))
+    return [np.unique(turned[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+
+
+def _trial(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " chosen"]) -> Trial:
+    """Intervals of whole systems, with what the model infers of them."""
+    horizon = int(training.frames.max()) - training.condition
+    batch = training.batch(systems, np.zeros_like(systems), horizon)
+    with torch.no_grad():
+        now = model.situation(batch, targets=True)
+    frames = Frames.of(now.seen).few(COPIES, np.random.default_rng(0))
+    radial, used = model.radial, model.used
+    laws = int(model.numbers[:used, :used].max()) + 1
+    unknowns = Unknowns(laws, SPLINES, used, radial.low, radial.spacing, model.cells)
+    forces = Forces(*(each.detach() for each in now.forces))
+    return Trial(frames, forces, now.weights, now.layout, model.space, model.steps, unknowns)
+
+
+def _choose_jitter(
+    model: "ForceLaws", training: Windows, order: Int[np.ndarray, " systems"]
+) -> None:
+    """The spread of starts with which the ensemble's mean is nearest to the truth."""
+    if model.settings.ensemble == 1:
+        return
+    systems = order[-JITTER_SYSTEMS:]
+    room = np.maximum(training.frames[systems] - training.condition - training.horizon + 1, 1)
+    starts = np.random.default_rng(0).integers(0, room)
+    batch = training.batch(systems, starts)
+    with torch.no_grad():
+        now = model.situation(batch)
+        known = batch.targets_observed
+        errors = []
+        for jitter in JITTERS:
+            model.jitter.fill_(jitter)
+            mean = model.ensemble_mean(batch, now, batch.target_times)
+            errors.append(float((mean - batch.targets).square()[known].mean()))
+    model.jitter.fill_(JITTERS[int(np.argmin(errors))])
