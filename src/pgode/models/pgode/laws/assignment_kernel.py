@@ -128,13 +128,14 @@ def search(
     starts,
     draws,
     enough,
+    usual,
     best,
 ):
     """Sample assignments with falling noise from each start; `best` gets the most probable.
 
     With much noise assumed, objects find a prototype that suits them roughly before others press.
 
-    The search ends when `enough` starts led to the same best assignment. `incoming` and `outgoing` are (object, edges), padded by -1. Returns (score, strength).
+    The search ends when `enough` starts led to the same best assignment and its score is `usual`. `incoming` and `outgoing` are (object, edges), padded by -1. Returns (score, strength).
     """
     objects, intervals, parts = changes.shape
     count = prior.shape[0]
@@ -245,6 +246,6 @@ def search(
             best[:] = kinds
         if score < best_score:
             best_score, best_strength = score, strength
-        if hits == enough:
+        if hits >= enough and best_score <= usual:
             break
     return best_score, best_strength

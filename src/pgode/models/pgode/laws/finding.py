@@ -15,7 +15,7 @@ from pgode.models.pgode.laws.fitting import Fit, Found, fit
 from pgode.models.pgode.laws.motion import Forces
 from pgode.models.pgode.laws.observation import Observation, Units, observations
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
-from pgode.models.pgode.laws.refinement import Trial, Unknowns, refine
+from pgode.models.pgode.laws.refinement import Refined, Trial, Unknowns, refine
 from pgode.models.pgode.laws.regression import Splines
 from pgode.models.pgode.laws.scheme import find_scheme
 from pgode.models.pgode.laws.shooting import Frames
@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
 FIT_SYSTEMS = 300
 """Training systems whose frames the laws are found in."""
-SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS = 20, 80, 40
+SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS = 20, 60, 30
 COARSE = 256
 """Most steps per frame while laws are still rough."""
+OPEN = 0.1
+"""Relative deviation from which a law's correction is taken to be open."""
+TIE = 1e-3
+"""Difference of misfits that means nothing."""
 TURNS = 2
 """Times that steps and laws are found by turns."""
 COPIES = 12
@@ -122,8 +126,40 @@ def _refine(
         refined = refine(
             fitting, held_out, best, lambda s, p=part: p("refining the laws", 0.3 + 0.7 * s)
         )
-        model.keep_refined(fitting.unknowns, refined)
+        refined = replace(refined, values=_levelled(fitting.unknowns, refined))
+        inner = _inner_powers(held_out, refined.values)
+        model.keep_refined(fitting.unknowns, refined, inner)
         trial, starts = _trial(model, training, groups[0]), [refined.values]
+
+
+def _levelled(unknowns: Unknowns, refined: Refined) -> Float[np.ndarray, " unknowns"]:
+    """Laws that go on as their power law where the data leave them open, nearer than the rest."""
+    coefficients, exponents, drag = unknowns.parts(refined.values.copy())
+    for law, row in enumerate(coefficients):
+        own = unknowns.of_law(law)[:-1]
+        deviation = np.sqrt(np.maximum(np.diag(refined.covariance)[own], 0.0))
+        certain = np.flatnonzero(deviation < OPEN * np.abs(row))
+        if len(certain):
+            row[: certain[0]] = row[certain[0]]
+    return unknowns.packed(coefficients, exponents, drag)
+
+
+def _inner_powers(
+    held_out: Trial, values: Float[np.ndarray, " unknowns"]
+) -> Float[np.ndarray, " laws"]:
+    """The power of each law nearer than its range: its own if encounters ask for it, else one.
+
+    In proportion to distance a force vanishes where two objects meet: no guess can do harm there.
+    """
+    chosen = np.full(held_out.unknowns.laws, np.nan)
+    misfit = replace(held_out, inner=chosen).misfit(values)
+    for law in range(len(chosen)):
+        tried = chosen.copy()
+        tried[law] = 1.0
+        new = replace(held_out, inner=tried).misfit(values)
+        if new < misfit + TIE:
+            chosen, misfit = tried, new
+    return chosen
 
 
 def _with_scheme(
@@ -166,7 +202,9 @@ def _trial(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " cho
     laws = int(model.numbers[:used, :used].max()) + 1
     unknowns = Unknowns(laws, SPLINES, used, radial.low, radial.spacing, model.cells)
     forces = Forces(*(each.detach() for each in now.forces))
-    return Trial(frames, forces, now.weights, now.layout, model.space, model.steps, unknowns)
+    inner = radial.inner[:laws].numpy().copy()
+    given = (frames, forces, now.weights, now.layout, model.space, model.steps, unknowns)
+    return Trial(*given, inner)
 
 
 def _choose_jitter(

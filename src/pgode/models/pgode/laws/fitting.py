@@ -30,10 +30,14 @@ RARE = 0.01
 """Share below which a prototype is dropped: its objects are outliers, not a kind."""
 OUTSIDE = 0.2
 """Deviation of strengths beyond three of the training systems': others may lie outside of them."""
+NEARLY_ALL = 0.95
+"""Share of the training systems whose score is taken for usual."""
 CERTAIN = 0.003
 """Deviation of a correction, against the law's largest, up to which the data decide it."""
-WORTH = 8.0
-"""Numbers that a law must save to be worth keeping apart from another one, see `_merged`."""
+PLAIN = 1e-3
+"""Share of the squared changes that a single law may leave unexplained."""
+WORTH = 4.0
+"""Factor by which the squared error must grow when two prototypes are united that are different."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class Found:
     inferred: list[Inferred]
     equations: int
     """Number of observed changes, counted over axes."""
+    usual: float = np.inf
+    """Score per interval and object that nearly all systems stay below."""
     starts: tuple[Float[np.ndarray, "laws splines"], ...] = ()
     """Coefficients to refine: nearer than is certain the law's power, what close encounters show
     (see `regress`), or that only where nothing is certain."""
@@ -74,22 +80,11 @@ def fit(
 ) -> Found:
     """Search prototypes in a few systems, unite what is the same, then fit laws to many."""
     random = np.random.default_rng(seed)
-    kinds = len(how.laws)
     order = random.permutation(len(seen))
     few = [_beginning(seen[k]) for k in order[:SEARCH_SYSTEMS]]
     many = [seen[k] for k in order[:FIT_SYSTEMS]]
     splines = replace(splines, exponents=np.full(int(how.laws.max()) + 1, START_EXPONENT))
-    searches = SEARCHES if kinds > 1 else 1
-    results = []
-    for number in range(searches):
-
-        def tell(share: float, number: int = number) -> None:
-            progress("search of prototypes", 0.6 * (number + share) / searches)
-
-        results.append(_search(few, how, splines, random, tell))
-    found = min(results, key=lambda each: each.score)
-    progress("uniting prototypes that are the same", 0.65)
-    how, found = _in_use(how, _united(few, how, found))
+    how, found = _prototypes(few, how, splines, random, progress)
     for turn in range(FINAL_TURNS):
         progress("fit of the laws", 0.7 + 0.3 * turn / FINAL_TURNS)
         if turn == 1:
@@ -104,7 +99,13 @@ def fit(
     level, certain = _levelled(found.fitted)
     blended = np.where(certain, level, near.coefficients)
     starts = (level, near.coefficients, blended)
-    return replace(found, fitted=replace(found.fitted, coefficients=level), starts=starts)
+    scores = [s.score / max(e.clear.sum(), 1) for e, s in zip(many, found.inferred, strict=True)]
+    return replace(
+        found,
+        fitted=replace(found.fitted, coefficients=level),
+        starts=starts,
+        usual=float(np.quantile(scores, NEARLY_ALL)),
+    )
 
 
 def _levelled(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
@@ -120,6 +121,40 @@ def _levelled(fitted: Fitted) -> tuple[np.ndarray, np.ndarray]:
             row[certain[-1] :] = row[certain[-1]]
             known[certain[0] :] = True
     return levelled, inside
+
+
+def _prototypes(
+    seen: Sequence[Observation],
+    how: Fit,
+    splines: Splines,
+    random: np.random.Generator,
+    progress: Progress,
+) -> tuple[Fit, Found]:
+    """The prototypes in use: one if a single law leaves nearly nothing, else those of a search."""
+    one = replace(how, laws=np.zeros((1, 1), np.int64))
+    single = _search(seen, one, _cut(splines, 1), random, lambda share: None)
+    if len(how.laws) == 1 or single.noise < PLAIN * _typical(seen) / (2 * seen[0].axes):
+        return one, single
+    results = []
+    for number in range(SEARCHES):
+
+        def tell(share: float, number: int = number) -> None:
+            progress("search of prototypes", 0.6 * (number + share) / SEARCHES)
+
+        results.append(_search(seen, how, splines, random, tell))
+    progress("uniting prototypes that are the same", 0.65)
+    return _in_use(how, _united(seen, how, min(results, key=lambda each: each.score)))
+
+
+def _cut(splines: Splines, laws: int) -> Splines:
+    """The splines of the first few laws."""
+    return replace(splines, exponents=splines.exponents[:laws])
+
+
+def _typical(seen: Sequence[Observation]) -> float:
+    """The median square of a change."""
+    squares = [(each.changes**2).sum((2, 3))[each.clear] for each in seen]
+    return max(float(np.median(np.concatenate(squares))), 1e-300)
 
 
 def _blur(seen: Sequence[Observation], found: Found) -> float | None:
@@ -153,8 +188,7 @@ def _search(
 ) -> Found:
     """From random weights, while the evidence is softened less and less."""
     kinds = len(how.laws)
-    typical = float(np.median([np.median((each.changes**2).sum((2, 3))) for each in seen]))
-    typical = max(typical, 1e-300)
+    typical = _typical(seen)
     states = [
         Inferred(
             weights=random.dirichlet(np.full(kinds, 0.3), each.objects),
@@ -227,11 +261,9 @@ def _knowledge(how: Fit, found: Found) -> Knowledge:
 
 def _united(seen: Sequence[Observation], how: Fit, found: Found) -> Found:
     """Unite prototypes as long as the data are explained as well by fewer laws."""
-    intervals = sum(int(each.clear.sum()) for each in seen)
-    while (used := int((found.shares > RARE).sum())) > 1:
+    while (found.shares > RARE).sum() > 1:
         merged = _merged(seen, how, found, *_most_alike(seen, found))
-        saved = 0.5 * WORTH * used * np.log(max(intervals, 2))
-        if merged.score - found.score > saved:
+        if merged.noise > WORTH * found.noise:
             break
         found = merged
     return found

@@ -18,7 +18,7 @@ FREEDOM = 1.0
 """Degrees of freedom of the errors' distribution: heavy tails, because a close encounter or a wall
 within one frame must not decide what an object is."""
 
-STARTS, ENOUGH = 60, 3
+STARTS, ENOUGH = 150, 3
 """Random assignments that the search for prototypes starts from at most, and how many of them must
 lead to the same most probable result."""
 FALLING, FINAL = 30, 10
@@ -49,6 +49,8 @@ class Knowledge:
     noise: float
     spread: float
     periods: Float[np.ndarray, " axes"]
+    usual: float = np.inf
+    """Score per interval and object that training systems stay below."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,8 @@ def _searched(seen: Observation, known: Knowledge, scope: Scope) -> Int[np.ndarr
         *(seen.receivers, seen.senders, _edges_of(seen.receivers, objects)),
         *(_edges_of(seen.senders, objects), known.laws, known.drag, np.log(known.shares)),
         *(noises, FREEDOM, known.spread, scope.strength, starts),
-        *(random.random((STARTS, len(noises), objects)), ENOUGH, best),
+        *(random.random((STARTS, len(noises), objects)), ENOUGH),
+        *(known.usual * seen.clear.sum(), best),
     )
     return best
 

@@ -76,6 +76,7 @@ class ForceLaws(Forecaster):
         self._number("shares", [1.0] + [0.0] * (kinds - 1))
         self._number("noise", 1.0)
         self._number("spread", 0.1)
+        self._number("usual", np.inf)
         self._number("limit", np.inf)
         self._number("scheme", [0.0, 10.0, float(self.settings.most_substeps)])
         self._number("jitter", 0.0)
@@ -117,6 +118,7 @@ class ForceLaws(Forecaster):
             noise=float(self.noise),
             spread=float(self.spread),
             periods=self.periods,
+            usual=float(self.usual),
         )
 
     @property
@@ -294,16 +296,20 @@ class ForceLaws(Forecaster):
         self.shares[:used] = torch.from_numpy(found.shares)
         self.noise.fill_(found.noise)
         self.spread.fill_(found.spread)
+        self.usual.fill_(found.usual)
 
     def keep_scheme(self, steps: Steps, limit: float) -> None:
         """Remember how finely frames are divided."""
         self.scheme.copy_(torch.tensor([steps.lead, steps.fewest, float(steps.most)]))
         self.limit.fill_(limit)
 
-    def keep_refined(self, unknowns: Unknowns, refined: Refined) -> None:
+    def keep_refined(
+        self, unknowns: Unknowns, refined: Refined, inner: Float[np.ndarray, " laws"]
+    ) -> None:
         """Remember refined laws, and how sure they are."""
         coefficients, exponents, drag = unknowns.parts(refined.values)
         self.radial.keep(exponents, coefficients, len(exponents))
+        self.radial.inner[: len(inner)] = torch.from_numpy(inner)
         self.drag[: len(drag)] = torch.from_numpy(drag)
         for law in range(len(exponents)):
             own = unknowns.of_law(law)

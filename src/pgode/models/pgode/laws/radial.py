@@ -42,15 +42,21 @@ def evaluate(
     low: float,
     spacing: float,
     distance: Float[np.ndarray, " points"],
+    inner: Float[Tensor, " laws"] | None = None,
 ) -> tuple[Float[Tensor, "laws points"], Float[Tensor, "laws points"]]:
-    """Force over distance of every law, and its derivative by the squared distance."""
+    """Force over distance of every law, and its derivative by the squared distance.
+
+    Nearer than the splines' range a law goes on with the power `inner`, or its own where that is
+    NaN; farther, with the power that it ends in.
+    """
     x, splines = np.log(distance), coefficients.shape[1]
     high = low + spacing * (splines - 3)
     inside = x.clip(low, high)
     values, slopes = (torch.from_numpy(b) for b in basis(inside, low, spacing, splines))
     correction, change = coefficients @ values.T, coefficients @ slopes.T
     beyond = torch.from_numpy(x - inside)
-    growth = _growth(exponents, correction, change)
+    nearer = torch.zeros_like(exponents) if inner is None else (inner - exponents).nan_to_num(0.0)
+    growth = torch.where(beyond < 0, nearer[:, None], _growth(exponents, correction, change))
     correction = correction * torch.exp(growth * beyond)
     change = torch.where(beyond == 0, change, growth * correction)
     power = torch.exp((exponents[:, None] - 1) * torch.from_numpy(x))
@@ -63,17 +69,13 @@ def _growth(
     correction: Float[Tensor, "laws points"],
     change: Float[Tensor, "laws points"],
 ) -> Float[Tensor, "laws points"]:
-    """Change of the correction's logarithm: beyond the range a law goes on as the power it ends in.
-
-    Where the law is about to change its sign there is none: it goes on in proportion to distance.
-    """
+    """Change of the correction's logarithm, so that a law goes on as the power it ends in."""
     largest = correction.abs().amax(1, keepdim=True).clamp(min=1e-300)
     vanishing = correction.abs() < VANISHING * largest
     rate = change / torch.where(vanishing, 1.0, correction)
-    linear = (1 - exponents[:, None]).expand_as(rate)
     steepest, flattest = (limit - exponents[:, None] for limit in POWERS)
     rate = torch.minimum(torch.maximum(rate, steepest), flattest)
-    return torch.where(vanishing, linear, rate)
+    return torch.where(vanishing, 0.0, rate)
 
 
 def law_numbers(prototypes: int, third_law: bool) -> Int[np.ndarray, "prototypes prototypes"]:
@@ -104,6 +106,8 @@ class RadialLaws(nn.Module):
     span: Float[Tensor, "2"]
     exponents: Float[Tensor, " laws"]
     coefficients: Float[Tensor, "laws splines"]
+    inner: Float[Tensor, " laws"]
+    """Powers that laws go on with nearer than the splines' range; NaN for their own."""
     covariance: Float[Tensor, "laws splines+1 splines+1"]
     """Of each law's coefficients, then its exponent."""
 
@@ -113,6 +117,7 @@ class RadialLaws(nn.Module):
         self.register_buffer("span", torch.tensor([-3.0, 0.0], dtype=torch.float64))
         self.register_buffer("exponents", torch.zeros(laws, dtype=torch.float64))
         self.register_buffer("coefficients", torch.zeros(laws, SPLINES, dtype=torch.float64))
+        self.register_buffer("inner", torch.full((laws,), torch.nan, dtype=torch.float64))
         size = (laws, SPLINES + 1, SPLINES + 1)
         self.register_buffer("covariance", torch.zeros(size, dtype=torch.float64))
 
@@ -130,12 +135,13 @@ class RadialLaws(nn.Module):
         """Remember the first few laws."""
         self.exponents[:laws] = torch.from_numpy(exponents)
         self.coefficients[:laws] = torch.from_numpy(coefficients)
+        self.inner[:laws] = torch.nan
 
     def table(self) -> Float[Tensor, "cells laws 4"]:
         """What the compiled core reads."""
         distance = np.sqrt(self.cells.edges)
-        given = (self.exponents, self.coefficients, self.low, self.spacing)
-        return self.cells.table(*evaluate(*given, distance))
+        given = (self.exponents, self.coefficients, self.low, self.spacing, distance)
+        return self.cells.table(*evaluate(*given, self.inner))
 
 
 def spacing_of(low: float, high: float) -> float:

@@ -28,6 +28,7 @@ class Law:
     farthest: float
     exponents: Float[torch.Tensor, "1"]
     coefficients: Float[torch.Tensor, "1 splines"]
+    inner: Float[torch.Tensor, "1"]
     covariance: Float[np.ndarray, "splines+1 splines+1"]
     low: float
     spacing: float
@@ -37,7 +38,8 @@ class Law:
     def force(self, distance: Float[np.ndarray, " points"]) -> Float[np.ndarray, " points"]:
         """The force at some distances."""
         inner = np.asarray(distance, np.float64) / self.length
-        factor, _ = evaluate(self.exponents, self.coefficients, self.low, self.spacing, inner)
+        given = (self.exponents, self.coefficients, self.low, self.spacing)
+        factor, _ = evaluate(*given, inner, self.inner)
         return np.asarray(factor[0].numpy() * inner * self.acceleration)
 
     def deviation(self, distance: Float[np.ndarray, " points"]) -> Float[np.ndarray, " points"]:
@@ -70,6 +72,7 @@ def laws_of(model: "ForceLaws") -> Iterator[Law]:
                 farthest=float(farthest),
                 exponents=radial.exponents[number : number + 1],
                 coefficients=radial.coefficients[number : number + 1],
+                inner=radial.inner[number : number + 1],
                 covariance=radial.covariance[number].numpy(),
                 low=radial.low,
                 spacing=radial.spacing,

@@ -20,7 +20,7 @@ MOVES = (1.0, 0.3)
 """Shares of a step that are tried."""
 LITTLE = 1e-12
 """Evidence for a coefficient that no data decide, as a share of the average."""
-ROUNDS, POWER_ROUNDS = 4, 3
+ROUNDS, POWER_ROUNDS = 3, 3
 """Steps at most, and steps to laws that are pure powers."""
 BETTER = 0.02
 """Decrease of the held-out misfit that one more step must bring."""
@@ -107,6 +107,8 @@ class Trial:
     space: Space
     steps: Steps
     unknowns: Unknowns
+    inner: Float[np.ndarray, " laws"] | None = None
+    """Powers of the laws nearer than their range; their own if not given."""
 
     @property
     def owner(self) -> Int[np.ndarray, " objects"]:
@@ -123,6 +125,7 @@ class Trial:
         laws = evaluate(
             *(torch.from_numpy(exponents), torch.from_numpy(coefficients)),
             *(unknowns.low, unknowns.spacing, np.sqrt(unknowns.cells.edges)),
+            None if self.inner is None else torch.from_numpy(self.inner),
         )
         forces = self.forces._replace(
             table=unknowns.cells.table(*laws),
@@ -225,7 +228,7 @@ def refine(
             break
         best = chosen
     if not best.covariance.any():
-        best = replace(best, covariance=step.covariance(STIFFNESS[0]))
+        best = replace(best, covariance=step.covariance(STIFFNESS[-1]))
     return best
 
 
@@ -274,7 +277,9 @@ class _Step:
         pull = stiffness * self.shape @ (self.values / self.sizes) if flat else 0.0
         step = np.linalg.solve(penalised, self.target - pull)
         values = self.values + share * self.sizes * step
-        return Refined(values, self.covariance(stiffness), held_out.misfit(values))
+        # Corrections that were not forced to be flat are as open as the data leave them.
+        covariance = self.covariance(stiffness if flat else STIFFNESS[-1])
+        return Refined(values, covariance, held_out.misfit(values))
 
     def covariance(self, stiffness: float) -> Float[np.ndarray, "unknowns unknowns"]:
         """How unsure the unknowns are after the step."""
