@@ -58,7 +58,7 @@ class Forecaster(nn.Module):
 
     @classmethod
     def build(cls, config: ModelConfig, normaliser: Normaliser) -> "Forecaster":
-        """A model with fresh weights; a config may ask for another class than the registered one."""
+        """A model with fresh weights; a config may ask for another class than registered."""
         return cls(config, normaliser)
 
     def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:

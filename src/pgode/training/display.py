@@ -61,8 +61,9 @@ class Live(Display):
         """A bar of its own; off a terminal a line when something new begins."""
         if self.console.is_terminal:
             if self.preparing is None:
-                fields = {"epoch": "-", "validation": "", "left": ""}
-                self.preparing = self.bars.add_task("", total=100, terms=what, **fields)
+                self.preparing = self.bars.add_task(
+                    "", total=100, epoch="-", terms=what, validation="", left=""
+                )
             self.bars.update(self.preparing, completed=int(100 * share), terms=what)
         elif what != self.doing:
             self.console.print(f"{what} ({share:.0%} done)", highlight=False)

@@ -101,7 +101,7 @@ class PGODEConfig(LatentODEConfig):
 
     @model_validator(mode="after")
     def _settings_have_effect(self) -> "PGODEConfig":
-        """Refuse settings of networks where there are only laws, and of laws where there are none."""
+        """Refuse settings of networks where there are only laws, and the reverse."""
         if not isinstance(self.dynamics, LawsConfig):
             if self.walls != "auto":
                 raise ValueError("walls has an effect with dynamics=laws only")

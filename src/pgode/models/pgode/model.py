@@ -33,6 +33,7 @@ class PGODE(LatentODE):
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
+        assert not isinstance(config.dynamics, LawsConfig)
         features, width, objective = len(normaliser.features), config.width, config.objective
         recompute = config.solver.recompute
         self.object_encoder = TemporalGraphEncoder(

@@ -1,1 +1,1 @@
-"""Prototypes that are force laws: radial laws between kinds of objects, integrated in fine steps."""
+"""Prototypes that are force laws: radial, between kinds of objects, integrated in fine steps."""

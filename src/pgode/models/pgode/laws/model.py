@@ -1,5 +1,6 @@
 """PGODE whose prototypes are force laws: infer what objects are, integrate in fine steps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,21 +12,29 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
 from pgode.models.forecaster import Forecast, Forecaster, Progress
 from pgode.models.pgode.config import PGODEConfig
-from pgode.models.pgode.laws import kernel, walls
 from pgode.models.pgode.laws.config import LawsConfig
-from pgode.models.pgode.laws.finding import find
-from pgode.models.pgode.laws.fitting import Found
-from pgode.models.pgode.laws.inference import Inferred, Knowledge, Scope, infer
-from pgode.models.pgode.laws.motion import Forces, Layout, Path, Space, Steps, move
-from pgode.models.pgode.laws.observation import Observation, Units, layout, observations, present
+from pgode.models.pgode.laws.evidence.inference import Inferred, Knowledge, Scope, infer
+from pgode.models.pgode.laws.evidence.observation import (
+    Observation,
+    Units,
+    layout,
+    observations,
+    present,
+)
+from pgode.models.pgode.laws.evidence.walls import OUTWARDS, Walls, placed
+from pgode.models.pgode.laws.finding.finding import find
+from pgode.models.pgode.laws.finding.fitting import Found
+from pgode.models.pgode.laws.finding.refinement import Refined, Unknowns
+from pgode.models.pgode.laws.finding.shooting import Frames, strengths
+from pgode.models.pgode.laws.motion import force_kernel
+from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
+from pgode.models.pgode.laws.motion.moving import Forces, Path, move
+from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
 from pgode.models.pgode.laws.readout import Law, laws_of
-from pgode.models.pgode.laws.refinement import Refined, Unknowns
-from pgode.models.pgode.laws.shooting import Frames, strengths
-from pgode.models.pgode.laws.table import Cells
+from pgode.models.pgode.laws.requirements import check_named
 from pgode.models.pgode.laws.words import sentences
 from pgode.nn.frames import last_observed
-from pgode.runtime.errors import InputError
 
 CELLS = Cells.covering(2.0**-14, 2.0**5)
 """Distances that laws are tabulated for, in units of the largest scale of a position."""
@@ -62,11 +71,26 @@ class ForceLaws(Forecaster):
     config: PGODEConfig
     config_type = PGODEConfig
 
+    drag: Float[Tensor, " prototypes"]
+    shares: Float[Tensor, " prototypes"]
+    """Of all objects of the training data; 0 for prototypes that are not in use."""
+    noise: Float[Tensor, ""]
+    usual: Float[Tensor, ""]
+    spread: Float[Tensor, ""]
+    limit: Float[Tensor, ""]
+    scheme: Float[Tensor, "3"]
+    """Lead, fewest and most steps, see `Steps`."""
+    jitter: Float[Tensor, ""]
+    """Deviation of the starts of an ensemble."""
+    walls: Float[Tensor, "axes 2"]
+    wall_spread: Float[Tensor, "2"]
+    """Spread of the walls' places, and whether those of a system move together."""
+
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         assert isinstance(config.dynamics, LawsConfig)
         self.settings = config.dynamics
-        _check_named(normaliser, self.settings)
+        check_named(normaliser, self.settings)
         self.units = Units.of(normaliser)
         kinds, axes = self.settings.prototypes, len(normaliser.positions)
         self.numbers = law_numbers(kinds, self.settings.third_law)
@@ -117,7 +141,6 @@ class ForceLaws(Forecaster):
             shares=shares / shares.sum(),
             noise=float(self.noise),
             spread=float(self.spread),
-            periods=self.periods,
             usual=float(self.usual),
         )
 
@@ -132,7 +155,7 @@ class ForceLaws(Forecaster):
     def space(self) -> Space:
         """Walls and periods."""
         finite = torch.isfinite(self.walls).any(1).numpy()
-        kinds = np.where(finite, kernel.REFLECT, kernel.NONE).astype(np.int64)
+        kinds = np.where(finite, force_kernel.REFLECT, force_kernel.NONE).astype(np.int64)
         return Space(kinds, self.periods, self.cells.first, float(self.limit))
 
     @property
@@ -151,10 +174,10 @@ class ForceLaws(Forecaster):
         pairs, edge_weights = layout(seen)
         strength = np.array([each.strength for each in inferred])
         deviation = np.array([each.deviation for each in inferred])
-        box = walls.Walls(self.walls.numpy(), float(self.wall_spread[0]), bool(self.wall_spread[1]))
-        placed = [walls.place(each, box) for each in seen]
+        box = Walls(self.walls.numpy(), float(self.wall_spread[0]), bool(self.wall_spread[1]))
+        places, wall_deviation = zip(*(placed(each, box) for each in seen), strict=True)
         weights = np.concatenate([each.weights for each in inferred])
-        forces = self._forces(pairs, edge_weights, weights, strength, [p for p, _ in placed])
+        forces = self._forces(pairs, edge_weights, weights, strength, places)
         if scope.strength:
             frames = Frames.of(seen)
             if targets:
@@ -164,7 +187,7 @@ class ForceLaws(Forecaster):
                 frames, fixed, pairs, self.space, self.steps, known.spread, strength
             )
             forces = forces._replace(strength=torch.from_numpy(strength)[None])
-        return Situation(seen, inferred, pairs, forces, deviation, np.array([d for _, d in placed]))
+        return Situation(seen, inferred, pairs, forces, deviation, np.array(wall_deviation))
 
     def _forces(
         self,
@@ -172,7 +195,7 @@ class ForceLaws(Forecaster):
         edge_weights: Float[np.ndarray, "pairs 2"],
         weights: Float[np.ndarray, "objects used"],
         strength: Float[np.ndarray, " systems"],
-        places: list[Float[np.ndarray, "axes 2"]],
+        places: Sequence[Float[np.ndarray, "axes 2"]],
     ) -> Forces:
         """Forces of systems whose objects have these weights."""
         used = weights.shape[1]
@@ -238,7 +261,7 @@ class ForceLaws(Forecaster):
         v[1:] += float(self.jitter) * random.standard_normal((others, *q.shape[1:]))
         strength[1:] += now.deviation * random.standard_normal((others, systems))
         shift = now.wall_deviation * random.standard_normal((others, systems))
-        places[1:] += shift[:, :, None, None] * walls.OUTWARDS
+        places[1:] += shift[:, :, None, None] * OUTWARDS
         inside = np.repeat(places, np.diff(now.layout.offsets), axis=1)
         q = np.clip(q, inside[..., 0], inside[..., 1])
         durations = np.diff(times.numpy().astype(np.float64), axis=1, prepend=0.0)
@@ -281,7 +304,7 @@ class ForceLaws(Forecaster):
         find(self, training, seed, progress)
         return True
 
-    def keep_walls(self, found: walls.Walls) -> None:
+    def keep_walls(self, found: Walls) -> None:
         """Remember the walls of the training data."""
         self.walls.copy_(torch.from_numpy(found.places))
         self.wall_spread.copy_(torch.tensor([found.spread, float(found.together)]))
@@ -322,21 +345,3 @@ class ForceLaws(Forecaster):
     def findings(self) -> tuple[str, ...]:
         """Prototypes, walls, steps and limits in sentences."""
         return tuple(sentences(self))
-
-
-def _check_named(normaliser: Normaliser, settings: LawsConfig) -> None:
-    """Refuse data without positions and velocities, and a box of other axes than the data."""
-    if not normaliser.positions or not normaliser.velocities:
-        missing = "velocities" if normaliser.positions else "positions"
-        raise InputError(
-            f"model.dynamics=laws needs positions and velocities, but the features of the data "
-            f"({', '.join(normaliser.features)}) name no {missing}. Expected features with the "
-            f'roles "position" and "velocity". Give them these roles when building the data, or '
-            f"train message prototypes: --preset messages."
-        )
-    axes = len(normaliser.positions)
-    if settings.box is not None and len(settings.box) != axes:
-        raise InputError(
-            f"model.dynamics.box has {len(settings.box)} lengths, but the data have {axes} axes. "
-            f"Expected one length for each axis. Correct it: --set model.dynamics.box=[...]."
-        )

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from pgode.models.pgode.laws.table import Cells
+from pgode.models.pgode.laws.motion.table import Cells
 
 VANISHING = 1e-3
 """Share of a correction's largest value below which it is taken to be about to vanish."""

@@ -51,7 +51,7 @@ class Law:
         correction = values @ self.coefficients[0].numpy()
         slopes = power[:, None] * np.column_stack([values, x * correction])
         variance = np.einsum("pi,ij,pj->p", slopes, self.covariance, slopes)
-        return np.sqrt(np.maximum(variance, 0.0)) * self.acceleration
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * self.acceleration)
 
 
 def laws_of(model: "ForceLaws") -> Iterator[Law]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from pgode.models.pgode.laws import evidence_kernel
-from pgode.models.pgode.laws.inference import Inferred, trust
-from pgode.models.pgode.laws.observation import Observation
+from pgode.models.pgode.laws.evidence import evidence_kernel
+from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
+from pgode.models.pgode.laws.evidence.inference import Inferred, trust
+from pgode.models.pgode.laws.evidence.observation import Observation
 
 NEGLIGIBLE = 1e-3
 """Weights below this are left out of the regression."""
@@ -16,16 +17,6 @@ SMOOTHNESS = 1e-4
 """Penalty on the bends of a law's correction, against the evidence of an average spline."""
 FLATNESS = 1e-3
 """Penalty on its slope, as a share of that on bends: where no data are, a correction levels out."""
-
-
-@dataclass(frozen=True)
-class Splines:
-    """Exponents of the laws, and the splines that multiply the powers."""
-
-    exponents: Float[np.ndarray, " laws"]
-    low: float
-    spacing: float
-    number: int
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,6 @@ def regress(
     laws: Int[np.ndarray, "prototypes prototypes"],
     splines: Splines,
     noise: float,
-    periods: Float[np.ndarray, " axes"],
     blur: float | None = None,
 ) -> Fitted:
     """Weighted least squares over all intervals of all systems.
@@ -64,7 +54,7 @@ def regress(
     matrix, target = np.zeros((unknowns, unknowns)), np.zeros(unknowns)
     for each, state in zip(seen, inferred, strict=True):
         weights = np.where(state.weights < NEGLIGIBLE, 0.0, state.weights)
-        columns = _design(each, weights, laws, splines, periods)
+        columns = _design(each, weights, laws, splines)
         columns[..., :-1] *= state.strength
         trusted = trust(state.squares, noise, each.axes) * each.clear[:, :, None]
         if blur is not None:
@@ -93,16 +83,11 @@ def _design(
     weights: Float[np.ndarray, "objects prototypes"],
     laws: Int[np.ndarray, "prototypes prototypes"],
     splines: Splines,
-    periods: Float[np.ndarray, " axes"],
 ) -> np.ndarray:
     kinds = len(laws)
     columns = kinds * splines.number + 1
     out = np.empty((len(seen.durations), seen.objects, kinds, 2, seen.axes, columns))
-    evidence_kernel.design(
-        *(seen.positions, seen.velocities, seen.durations, seen.usable),
-        *(seen.receivers, seen.senders, seen.weights, weights, laws, splines.exponents),
-        *(splines.low, splines.spacing, splines.number, periods, out),
-    )
+    evidence_kernel.design(seen.paths, splines, laws, weights, out)
     return out
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from pgode.models.pgode.laws import assignment_kernel, evidence_kernel
-from pgode.models.pgode.laws.observation import Observation
+from pgode.models.pgode.laws.evidence import assignment_kernel, evidence_kernel
+from pgode.models.pgode.laws.evidence.observation import Observation
 
 FREEDOM = 1.0
 """Degrees of freedom of the errors' distribution: heavy tails, because a close encounter or a wall
@@ -48,7 +48,6 @@ class Knowledge:
     shares: Float[np.ndarray, " prototypes"]
     noise: float
     spread: float
-    periods: Float[np.ndarray, " axes"]
     usual: float = np.inf
     """Score per interval and object that training systems stay below."""
 
@@ -100,10 +99,7 @@ def _searched(seen: Observation, known: Knowledge, scope: Scope) -> Int[np.ndarr
     """The most probable prototype of every object, by a search over all together."""
     objects, intervals, parts = seen.objects, len(seen.durations), 2 * seen.axes
     pairs = np.empty((len(seen.receivers), known.table.shape[1], intervals, parts))
-    assignment_kernel.pair_changes(
-        *(seen.positions, seen.velocities, seen.durations, seen.usable, seen.receivers),
-        *(seen.senders, seen.weights, known.table, known.origin, known.periods, pairs),
-    )
+    evidence_kernel.pair_changes(seen.paths, known.table, known.origin, pairs)
     changes = seen.changes.reshape(intervals, objects, parts).swapaxes(0, 1)
     slower = -np.stack([np.diff(seen.positions, axis=0), _lost(seen)], axis=2)
     drag = slower.reshape(intervals, objects, parts).swapaxes(0, 1)
@@ -112,14 +108,22 @@ def _searched(seen: Observation, known: Knowledge, scope: Scope) -> Int[np.ndarr
     most = max(float(np.median((changes**2).sum(-1))), known.noise)
     noises = np.append(np.geomspace(most, known.noise, FALLING), np.full(FINAL, known.noise))
     best = np.full(objects, -1, np.int64)
-    assignment_kernel.search(
-        *(np.ascontiguousarray(changes), np.ascontiguousarray(drag), seen.clear, pairs),
-        *(seen.receivers, seen.senders, _edges_of(seen.receivers, objects)),
-        *(_edges_of(seen.senders, objects), known.laws, known.drag, np.log(known.shares)),
-        *(noises, FREEDOM, known.spread, scope.strength, starts),
-        *(random.random((STARTS, len(noises), objects)), ENOUGH),
-        *(known.usual * seen.clear.sum(), best),
+    given = assignment_kernel.Changes(
+        observed=np.ascontiguousarray(changes),
+        drag=np.ascontiguousarray(drag),
+        pairs=pairs,
+        clear=seen.clear,
+        receivers=seen.receivers,
+        senders=seen.senders,
+        incoming=_edges_of(seen.receivers, objects),
+        outgoing=_edges_of(seen.senders, objects),
     )
+    logs = np.log(known.shares)
+    prior = assignment_kernel.Prior(known.laws, known.drag, logs, known.spread, FREEDOM)
+    draws = random.random((STARTS, len(noises), objects))
+    usual = known.usual * seen.clear.sum()
+    stop = (ENOUGH, float(usual))
+    assignment_kernel.search(given, prior, noises, scope.strength, starts, draws, stop, best)
     return best
 
 
@@ -129,7 +133,7 @@ def _lost(seen: Observation) -> np.ndarray:
     start, stop = seen.positions[:-1], seen.positions[1:]
     v0, v1 = seen.velocities[:-1], seen.velocities[1:]
     mean = (start + stop) / 2 + (v0 - v1) * duration / 12
-    return (mean - start) * duration
+    return np.asarray((mean - start) * duration)
 
 
 def _edges_of(ends: Int[np.ndarray, " edges"], objects: int) -> Int[np.ndarray, "objects most"]:
@@ -187,11 +191,8 @@ def felt(
     """
     shape = (len(seen.durations), seen.objects, weights.shape[1], 2, seen.axes, 2)
     out = np.empty(shape)
-    evidence_kernel.integrals(
-        *(seen.positions, seen.velocities, seen.durations, seen.usable),
-        *(seen.receivers, seen.senders, seen.weights, np.ascontiguousarray(weights)),
-        *(known.laws, known.table, known.origin, known.drag, known.periods, out),
-    )
+    laws = evidence_kernel.Tabulated(known.table, known.origin, known.laws, known.drag)
+    evidence_kernel.integrals(seen.paths, laws, np.ascontiguousarray(weights), out)
     return out[..., 0], out[..., 1]
 
 

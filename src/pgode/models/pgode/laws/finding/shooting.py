@@ -4,16 +4,17 @@ Integrals along observed paths (`inference`) are quick but blur close encounters
 between two frames is solved, so that the strength comes out as well as the frames allow.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pgode.models.pgode.laws.inference import FREEDOM
-from pgode.models.pgode.laws.motion import Forces, Layout, Path, Space, Steps, move
-from pgode.models.pgode.laws.observation import Observation
+from pgode.models.pgode.laws.evidence.inference import FREEDOM
+from pgode.models.pgode.laws.evidence.observation import Observation
+from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
+from pgode.models.pgode.laws.motion.moving import Forces, Path, move
 
 ITERATIONS = 3
 """Gauss-Newton steps of the strength."""
@@ -92,10 +93,8 @@ def shoot(
     spread = forces._replace(
         strength=forces.strength.expand(copies, -1), walls=forces.walls.expand(copies, -1, -1, -1)
     )
-    path = move(
-        *(torch.from_numpy(frames.positions), torch.from_numpy(frames.velocities)),
-        *(spread, layout, space, frames.durations, steps),
-    )
+    start = (torch.from_numpy(frames.positions), torch.from_numpy(frames.velocities))
+    path = move(*start, spread, layout, space, frames.durations, steps)
     apart = path.positions[:, 0] - torch.from_numpy(frames.next_positions)
     faster = path.velocities[:, 0] - torch.from_numpy(frames.next_velocities)
     return path, apart.square().sum(-1) + faster.square().sum(-1)
@@ -122,7 +121,7 @@ def strengths(
         given = replace_strength(forces, strength)
         path, _ = shoot(frames, given, layout, space, steps)
         states = torch.cat([path.positions[:, 0], path.velocities[:, 0]], dim=-1)
-        return states.numpy() - target
+        return np.asarray(states.numpy() - target)
 
     prior = spread**-2
     for _ in range(ITERATIONS):
@@ -150,16 +149,16 @@ def replace_strength(forces: Forces, strength: Float[np.ndarray, " systems"]) ->
 def _typical(
     squares: np.ndarray, counts: np.ndarray, owner: np.ndarray, systems: int
 ) -> np.ndarray:
-    """The median square of each system."""
-    known = np.where(counts > 0, squares, np.nan)
-    medians = [np.nanmedian(known[:, owner == s]) for s in range(systems)]
+    """The median square of each system; 1 where none is known."""
+    medians = np.ones(systems)
+    for s in range(systems):
+        own = owner == s
+        known = squares[:, own][counts[:, own] > 0]
+        known = known[~np.isnan(known)]
+        if len(known):
+            medians[s] = np.median(known)
     return np.maximum(np.nan_to_num(medians, nan=1.0), LEAST)
 
 
 def _summed(values: np.ndarray, owner: np.ndarray, systems: int) -> np.ndarray:
     return np.bincount(owner, values.sum(0), minlength=systems)
-
-
-def with_steps(steps: Steps, lead: float, number: int) -> Steps:
-    """Steps of one length throughout."""
-    return replace(steps, lead=lead, fewest=float(number), most=number)

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pgode.models.pgode.laws.kernel import BITS, SHIFT
+from pgode.models.pgode.laws.motion.force_kernel import SHIFT
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,3 @@ class Cells:
         width = torch.from_numpy(np.diff(self.edges)).to(values)
         parts = (values[:, :-1], values[:, 1:], width * slopes[:, :-1], width * slopes[:, 1:])
         return torch.stack(parts, dim=-1).transpose(0, 1).contiguous()
-
-
-def octaves(cells: Cells) -> float:
-    """Octaves of the squared distance that the cells span."""
-    return cells.number / 2**BITS

@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Float
 
-from pgode.models.pgode.laws.motion import Steps
-from pgode.models.pgode.laws.refinement import Trial
+from pgode.models.pgode.laws.finding.refinement import Trial
+from pgode.models.pgode.laws.motion.force_kernel import Steps
 
 NUMBERS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100, 125, 160, 200, 250, 400, 500)
 """Steps per frame that are tried."""
 TELLING = 0.05
-"""Decrease of the mean logarithm of the squared error that tells one number of steps from another."""
+"""Decrease of the mean log squared error that tells one number of steps from another."""
 CLIPPED = 0.5
 """Decrease that a limit must bring: a law that is not yet exact gains a little from many things."""
 LIMITS = 17
@@ -34,16 +34,16 @@ def find_scheme(
     """Steps and limit with which the laws lead best from frame to frame."""
 
     def misfit(steps: Steps, limit: float) -> float:
-        tried = replace(trial, steps=steps, space=replace(trial.space, limit=limit))
+        tried = replace(trial, steps=steps, space=trial.space._replace(limit=limit))
         return tried.misfit(values)
 
-    fine = replace(trial.steps, lead=0.0, fewest=20.0, most=most)
+    fine = trial.steps._replace(lead=0.0, fewest=20.0, most=most)
     limit = _limit(trial, lambda value: misfit(fine, value))
     tell(0.3)
     reference = misfit(fine, limit)
     numbers = [n for n in NUMBERS if n <= most]
     fixed = [
-        replace(fine, lead=lead, fewest=float(n), most=n) for lead in (0.5, 0.0) for n in numbers
+        fine._replace(lead=lead, fewest=float(n), most=n) for lead in (0.5, 0.0) for n in numbers
     ]
     scores = []
     for place, steps in enumerate(fixed):
@@ -58,7 +58,7 @@ def find_scheme(
 
 def _cheapest(fine: Steps, numbers: Iterable[int], misfit: Callable[[Steps], float]) -> Steps:
     """The fewest steps to begin with that do as well as twenty."""
-    tried = [replace(fine, fewest=float(n)) for n in numbers if n <= fine.fewest]
+    tried = [fine._replace(fewest=float(n)) for n in numbers if n <= fine.fewest]
     scores = [misfit(steps) for steps in tried]
     good = [
         steps for steps, score in zip(tried, scores, strict=True) if score < min(scores) + TELLING

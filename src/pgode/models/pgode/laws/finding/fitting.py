@@ -1,5 +1,6 @@
 """Find laws and prototypes in training data, by turns: what objects are, and what laws act."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -8,11 +9,18 @@ import torch
 from jaxtyping import Float, Int
 
 from pgode.models.forecaster import Progress
-from pgode.models.pgode.laws.inference import Inferred, Knowledge, Scope, infer, unlikeliness
-from pgode.models.pgode.laws.observation import Observation
+from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
+from pgode.models.pgode.laws.evidence.inference import (
+    Inferred,
+    Knowledge,
+    Scope,
+    infer,
+    unlikeliness,
+)
+from pgode.models.pgode.laws.evidence.observation import Observation
+from pgode.models.pgode.laws.finding.regression import Fitted, regress
+from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import basis, evaluate
-from pgode.models.pgode.laws.regression import Fitted, Splines, regress
-from pgode.models.pgode.laws.table import Cells
 
 SEARCH_SYSTEMS, SEARCH_FRAMES = 40, 48
 """Systems and frames that prototypes are searched in: enough to tell kinds apart."""
@@ -71,7 +79,6 @@ class Fit:
 
     laws: Int[np.ndarray, "prototypes prototypes"]
     scope: Scope
-    periods: Float[np.ndarray, " axes"]
     cells: Cells
 
 
@@ -83,7 +90,7 @@ def fit(
     order = random.permutation(len(seen))
     few = [_beginning(seen[k]) for k in order[:SEARCH_SYSTEMS]]
     many = [seen[k] for k in order[:FIT_SYSTEMS]]
-    splines = replace(splines, exponents=np.full(int(how.laws.max()) + 1, START_EXPONENT))
+    splines = splines._replace(exponents=np.full(int(how.laws.max()) + 1, START_EXPONENT))
     how, found = _prototypes(few, how, splines, random, progress)
     for turn in range(FINAL_TURNS):
         progress("fit of the laws", 0.7 + 0.3 * turn / FINAL_TURNS)
@@ -95,7 +102,7 @@ def fit(
         found = _turn(many, how, found, found.inferred)
     blur = _blur(many, found)
     states, noise = found.inferred, found.noise
-    near = regress(many, states, how.laws, found.splines, noise, how.periods, blur)
+    near = regress(many, states, how.laws, found.splines, noise, blur)
     level, certain = _levelled(found.fitted)
     blended = np.where(certain, level, near.coefficients)
     starts = (level, near.coefficients, blended)
@@ -148,7 +155,7 @@ def _prototypes(
 
 def _cut(splines: Splines, laws: int) -> Splines:
     """The splines of the first few laws."""
-    return replace(splines, exponents=splines.exponents[:laws])
+    return splines._replace(exponents=splines.exponents[:laws])
 
 
 def _typical(seen: Sequence[Observation]) -> float:
@@ -200,7 +207,7 @@ def _search(
         for each in seen
     ]
     shares = np.full(kinds, 1 / kinds)
-    fitted = regress(seen, states, how.laws, splines, typical, how.periods)
+    fitted = regress(seen, states, how.laws, splines, typical)
     found = Found(splines, fitted, shares, typical, 0.1, states, 0)
     turns = SEARCH_TURNS if kinds > 1 else 4
     for turn in range(turns):
@@ -218,7 +225,7 @@ def _turn(
     heat: float = 1.0,
 ) -> Found:
     """Fit the laws to what objects are, then infer what they are from the laws."""
-    fitted = regress(seen, states, how.laws, found.splines, found.noise, how.periods)
+    fitted = regress(seen, states, how.laws, found.splines, found.noise)
     known = _knowledge(how, replace(found, fitted=fitted))
     new = [
         infer(each, known, how.scope, state.weights, heat=heat)
@@ -255,7 +262,6 @@ def _knowledge(how: Fit, found: Found) -> Knowledge:
         shares=found.shares,
         noise=found.noise,
         spread=found.spread,
-        periods=how.periods,
     )
 
 
@@ -272,19 +278,16 @@ def _united(seen: Sequence[Observation], how: Fit, found: Found) -> Found:
 def _most_alike(seen: Sequence[Observation], found: Found) -> tuple[int, int]:
     """Two prototypes of which one explains the other's objects best: the one to go, and that."""
     kinds = len(found.shares)
-    loss, weight = np.zeros((kinds, kinds)), np.zeros(kinds)
+    loss = np.zeros((kinds, kinds))
     for each, state in zip(seen, found.inferred, strict=True):
         unlikely = unlikeliness(state.squares, found.noise, each.axes)
         total = (unlikely * each.clear[:, :, None]).sum(0)
         for k in range(kinds):
             loss[k] += state.weights[:, k] @ (total - total[:, k : k + 1])
-            weight[k] += state.weights[:, k].sum() + 1e-12
     cost = np.full((kinds, kinds), np.inf)
     used = np.flatnonzero(found.shares > RARE)
-    for k in used:
-        for m in used:
-            if m != k:
-                cost[k, m] = loss[k, m]
+    for k, m in itertools.permutations(used.tolist(), 2):
+        cost[k, m] = loss[k, m]
     gone, kept = np.unravel_index(np.argmin(cost), cost.shape)
     return int(gone), int(kept)
 
@@ -300,7 +303,7 @@ def _in_use(how: Fit, found: Found) -> tuple[Fit, Found]:
     fitted = found.fitted
     return replace(how, laws=np.ascontiguousarray(laws)), replace(
         found,
-        splines=replace(found.splines, exponents=found.splines.exponents[source]),
+        splines=found.splines._replace(exponents=found.splines.exponents[source]),
         fitted=Fitted(fitted.coefficients[source], fitted.drag[order], np.empty((0, 0))),
         shares=found.shares[order] / found.shares[order].sum(),
         inferred=[
@@ -343,4 +346,4 @@ def _with_exponents(found: Found) -> Splines:
             continue
         slope = np.polyfit(x, np.log(np.maximum(np.abs(correction), 1e-300)), 1, w=weight)[0]
         exponents[law] += slope
-    return replace(splines, exponents=exponents)
+    return splines._replace(exponents=exponents)

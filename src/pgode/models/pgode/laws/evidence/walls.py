@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
-from pgode.models.pgode.laws.observation import Observation
+from pgode.models.pgode.laws.evidence.observation import Observation
 
 TURNED = 0.1
 """A bounce turns a velocity around; forces may change it by this share on the way."""
@@ -95,7 +95,7 @@ def recognise(seen: Sequence[Observation]) -> Walls:
     return Walls(places, *_spread(found, places, size))
 
 
-def place(seen: Observation, walls: Walls) -> tuple[Float[np.ndarray, "axes 2"], float]:
+def placed(seen: Observation, walls: Walls) -> tuple[Float[np.ndarray, "axes 2"], float]:
     """The walls of one system, and the deviation of their places from the true ones.
 
     A bounce shows where its wall is. Walls without one are at their mean, moved as the others are

@@ -1,6 +1,6 @@
 """Everything that is found in the training data before a model of force laws can forecast."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,15 +10,15 @@ from jaxtyping import Float, Int
 
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Progress
-from pgode.models.pgode.laws import walls
-from pgode.models.pgode.laws.fitting import Fit, Found, fit
-from pgode.models.pgode.laws.motion import Forces
-from pgode.models.pgode.laws.observation import Observation, Units, observations
+from pgode.models.pgode.laws.evidence import walls
+from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
+from pgode.models.pgode.laws.evidence.observation import Observation, Units, observations
+from pgode.models.pgode.laws.finding.fitting import Fit, Found, fit
+from pgode.models.pgode.laws.finding.refinement import Refined, Trial, Unknowns, refine
+from pgode.models.pgode.laws.finding.scheme import find_scheme
+from pgode.models.pgode.laws.finding.shooting import Frames
+from pgode.models.pgode.laws.motion.moving import Forces
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
-from pgode.models.pgode.laws.refinement import Refined, Trial, Unknowns, refine
-from pgode.models.pgode.laws.regression import Splines
-from pgode.models.pgode.laws.scheme import find_scheme
-from pgode.models.pgode.laws.shooting import Frames
 from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,12 +50,16 @@ def find(model: "ForceLaws", training: Windows, seed: int, progress: Progress) -
     model.keep_walls(_walls(model.config.walls, seen, model.units))
     low, high = range_of(np.concatenate([each.distances for each in seen[:100]]))
     splines = Splines(np.zeros(1), low, spacing_of(low, high), SPLINES)
-    how = Fit(model.numbers, model.scope, model.periods, model.cells)
+    how = Fit(model.numbers, model.scope, model.cells)
     found = fit(seen, how, splines, seed, _share(progress, 0.0, 0.5))
     model.keep_laws(found, (low, high))
     _refine(model, training, order, found, _share(progress, 0.5, 0.9))
     progress("spread of the ensemble", 0.9)
     _choose_jitter(model, training, order)
+
+
+def _telling(progress: Progress, what: str, first: float) -> Callable[[float], None]:
+    return lambda share: progress(what, first + (1 - first) * share)
 
 
 def _share(progress: Progress, first: float, last: float) -> Progress:
@@ -116,16 +120,14 @@ def _refine(
     """Steps per frame and limit, then the laws themselves, by solving the motion."""
     groups = _groups(order, SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS)
     exponents, drag = found.splines.exponents, found.fitted.drag
-    model.keep_scheme(replace(model.steps, fewest=10.0, most=COARSE), np.inf)
+    model.keep_scheme(model.steps._replace(fewest=10.0, most=COARSE), np.inf)
     trial = _trial(model, training, groups[0])
     starts = [trial.unknowns.packed(each, exponents, drag) for each in found.starts]
     for turn in range(TURNS):
         part = _share(progress, turn / TURNS, (turn + 1) / TURNS)
         best = _with_scheme(model, trial, starts, part)
         fitting, held_out = (_trial(model, training, group) for group in groups[1:])
-        refined = refine(
-            fitting, held_out, best, lambda s, p=part: p("refining the laws", 0.3 + 0.7 * s)
-        )
+        refined = refine(fitting, held_out, best, _telling(part, "refining the laws", 0.3))
         refined = replace(refined, values=_levelled(fitting.unknowns, refined))
         inner = _inner_powers(held_out, refined.values)
         model.keep_refined(fitting.unknowns, refined, inner)
@@ -165,7 +167,7 @@ def _inner_powers(
 def _with_scheme(
     model: "ForceLaws", trial: Trial, starts: list[Float[np.ndarray, " unknowns"]], part: Progress
 ) -> Float[np.ndarray, " unknowns"]:
-    """The best of several laws, each with the steps and the limit that suit it; kept in the model."""
+    """The best of several laws, each with the steps and limit that suit it, which are kept."""
     if model.settings.substeps is not None:
         return min(starts, key=trial.misfit)
     tried = []
@@ -175,11 +177,11 @@ def _with_scheme(
             part("steps per frame", 0.3 * (number + share) / len(starts))
 
         steps, limit = find_scheme(trial, start, COARSE, tell)
-        given = replace(trial, steps=steps, space=replace(trial.space, limit=limit))
+        given = replace(trial, steps=steps, space=trial.space._replace(limit=limit))
         tried.append((given.misfit(start), number, steps, limit))
     _, number, steps, limit = min(tried, key=lambda each: each[0])
     if steps.most == COARSE > steps.fewest:
-        steps = replace(steps, most=model.settings.most_substeps)
+        steps = steps._replace(most=model.settings.most_substeps)
     model.keep_scheme(steps, limit)
     return starts[number]
 

@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float, Int
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.pgode.laws import evidence_kernel
-from pgode.models.pgode.laws.motion import Layout
+from pgode.models.pgode.laws.evidence import evidence_kernel
+from pgode.models.pgode.laws.motion.force_kernel import Layout
 from pgode.nn.frames import last_observed
 
 BEND = 0.1
@@ -91,12 +91,26 @@ class Observation:
     @property
     def objects(self) -> int:
         """Number of objects."""
-        return self.positions.shape[1]
+        return int(self.positions.shape[1])
 
     @property
     def axes(self) -> int:
         """Number of axes of space."""
-        return self.positions.shape[2]
+        return int(self.positions.shape[2])
+
+    @cached_property
+    def paths(self) -> evidence_kernel.Paths:
+        """The same for compiled functions."""
+        return evidence_kernel.Paths(
+            positions=np.ascontiguousarray(self.positions),
+            velocities=np.ascontiguousarray(self.velocities),
+            durations=self.durations,
+            usable=self.usable,
+            receivers=self.receivers,
+            senders=self.senders,
+            weights=self.weights,
+            periods=self.periods,
+        )
 
     @property
     def distances(self) -> Float[np.ndarray, " distances"]:
@@ -107,7 +121,7 @@ class Observation:
             period = self.periods[axis]
             apart[..., axis] -= period * np.round(apart[..., axis] / period)
         distances = np.sqrt((apart**2).sum(-1)).ravel()
-        return distances[distances > 0]
+        return np.asarray(distances[distances > 0])
 
     @cached_property
     def clear(self) -> Bool[np.ndarray, "intervals objects"]:
@@ -117,10 +131,7 @@ class Observation:
         the better fifth of them counts.
         """
         bend = np.empty((len(self.durations), self.objects))
-        evidence_kernel.sharpness(
-            *(self.positions, self.velocities, self.durations, self.usable),
-            *(self.receivers, self.senders, self.periods, bend),
-        )
+        evidence_kernel.sharpness(self.paths, bend)
         known = bend[self.usable]
         limit = max(BEND, float(np.quantile(known, 0.2))) if known.size else BEND
         return np.asarray((bend <= limit) & self.usable[:, None])
@@ -162,7 +173,7 @@ def observations(
     edge_offsets = np.searchsorted(receivers, offsets)
     for s in range(batch.systems):
         own, edges = slice(*offsets[s : s + 2]), slice(*edge_offsets[s : s + 2])
-        seen = complete[own].all(0)
+        seen = np.asarray(complete[own].all(0))
         durations = np.diff(moments[s])
         places = position[own].swapaxes(0, 1).copy()
         for axis in np.flatnonzero(periods):

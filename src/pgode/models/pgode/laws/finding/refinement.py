@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
-from pgode.models.pgode.laws.inference import FREEDOM
-from pgode.models.pgode.laws.motion import Forces, Layout, Space, Steps
+from pgode.models.pgode.laws.evidence.inference import FREEDOM
+from pgode.models.pgode.laws.finding.shooting import Frames, shoot
+from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
+from pgode.models.pgode.laws.motion.moving import Forces
+from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import evaluate
-from pgode.models.pgode.laws.shooting import Frames, shoot
-from pgode.models.pgode.laws.table import Cells
 
 STIFFNESS = (1e4, 1e2, 1.0, 1e-2, 1e-4)
 """Penalties on bends and slopes of a law's correction that are tried."""
@@ -123,8 +124,11 @@ class Trial:
         unknowns, frames = self.unknowns, self.frames
         coefficients, exponents, drag = unknowns.parts(values)
         laws = evaluate(
-            *(torch.from_numpy(exponents), torch.from_numpy(coefficients)),
-            *(unknowns.low, unknowns.spacing, np.sqrt(unknowns.cells.edges)),
+            torch.from_numpy(exponents),
+            torch.from_numpy(coefficients),
+            unknowns.low,
+            unknowns.spacing,
+            np.sqrt(unknowns.cells.edges),
             None if self.inner is None else torch.from_numpy(self.inner),
         )
         forces = self.forces._replace(
@@ -181,13 +185,13 @@ class Strengths:
         """The change of strength, of each object's system, that best explains weighted errors."""
         power = np.bincount(self.owner, (self.slope**2).sum((0, 2)), minlength=self.systems)
         along = np.bincount(self.owner, (self.slope * weighted).sum((0, 2)), minlength=self.systems)
-        return (along / (power + 1e-300))[self.owner][None]
+        return np.asarray((along / (power + 1e-300))[self.owner][None])
 
     def unexplained(
         self, weighted: Float[np.ndarray, "copies objects parts"]
     ) -> Float[np.ndarray, "copies objects parts"]:
         """What is left of weighted errors."""
-        return weighted - self.explained(weighted)[..., None] * self.slope
+        return np.asarray(weighted - self.explained(weighted)[..., None] * self.slope)
 
 
 def _finite(values: np.ndarray) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""What observed frames say about objects, strengths and walls, given the laws."""

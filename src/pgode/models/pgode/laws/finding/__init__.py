@@ -1,0 +1,1 @@
+"""Laws, prototypes and steps, found in training data before the first epoch."""
