@@ -40,7 +40,7 @@ def settings(**changes: object) -> RunConfig:
         key.replace("__", ".") if "__" in key else key.replace("_", ".", 1): value
         for key, value in changes.items()
     }
-    return run_config(changes={**SETTINGS, **named})
+    return run_config(preset="messages", changes={**SETTINGS, **named})
 
 
 @cache

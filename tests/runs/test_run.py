@@ -168,7 +168,7 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_written(
     changes: dict[str, object], error: type[Exception], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=words):
-        train(springs(), tmp_path / "run", run_config(changes={"model.width": 8, **changes}))
+        train(springs(), tmp_path / "run", run_config(preset="messages", changes={"model.width": 8, **changes}))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -221,7 +221,7 @@ def test_the_source_of_a_run_is_the_file_it_was_trained_on(tmp_path: Path) -> No
 
 def test_a_summary_says_what_the_run_is() -> None:
     rows = summary(trained().folder)
-    assert rows["model"] == "pgode (preset default)"
+    assert rows["model"] == "pgode (preset messages)"
     assert rows["condition, horizon"] == "6, 6 frames"
     assert rows["systems"] == "3 ood, 4 test, 8 train, 4 val"
     assert rows["trained"] == "3 of 3 epochs"

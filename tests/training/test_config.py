@@ -39,11 +39,11 @@ def test_a_file_may_name_the_model(tmp_path: Path) -> None:
 
 
 def test_a_config_holds_every_setting_of_its_model() -> None:
-    config = run_config(changes={"model.solver.method": "euler"})
+    config = run_config(preset="messages", changes={"model.solver.method": "euler"})
     assert config.model["solver"]["method"] == "euler"
     assert config.model["solver"]["step"] == 0.1
     assert RunConfig.model_validate_json(config.model_dump_json()) == run_config(
-        changes={"model.solver.method": "euler"}
+        preset="messages", changes={"model.solver.method": "euler"}
     )
 
 
@@ -72,12 +72,12 @@ def test_a_change_is_a_key_and_a_yaml_value(pair: str, key: str, value: object) 
 
 def test_a_number_that_yaml_takes_for_a_word_is_still_a_number() -> None:
     changes = parse_changes(["training.learning_rate=1e-3"])
-    assert run_config(changes=changes).training.learning_rate == 1e-3
+    assert run_config(preset="messages", changes=changes).training.learning_rate == 1e-3
 
 
 def test_changes_are_taken_in_their_order() -> None:
     changes = parse_changes(["model.width=3", "training.seed=1", "model.width=5"])
-    assert run_config(changes=changes).model["width"] == 5
+    assert run_config(preset="messages", changes=changes).model["width"] == 5
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_changes_are_taken_in_their_order() -> None:
 )
 def test_an_invalid_value_is_named(key: str, value: object) -> None:
     with pytest.raises(InputError) as raised:
-        run_config(changes={key: value})
+        run_config(preset="messages", changes={key: value})
     assert str(raised.value).startswith(f'the setting "{key}')
     assert f"--set {key}" in str(raised.value)
 
@@ -131,12 +131,12 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
 def test_single_changes_that_contradict_each_other_are_refused(order: int) -> None:
     changes = [("model.dynamics.top_k", 2), ("model.dynamics", "single")]
     with pytest.raises(InputError, match='of the kind "single"'):
-        run_config(changes=dict(changes[::order]))
+        run_config(preset="messages", changes=dict(changes[::order]))
 
 
 def test_a_setting_that_is_gone_is_refused_with_the_reason() -> None:
     with pytest.raises(InputError, match=r'"model.recovery" was removed: .* Leave it out\.'):
-        run_config(changes={"model.recovery": False})
+        run_config(preset="messages", changes={"model.recovery": False})
 
 
 def test_a_change_that_names_the_kind_of_a_group_keeps_what_a_file_says_of_it(
@@ -145,7 +145,7 @@ def test_a_change_that_names_the_kind_of_a_group_keeps_what_a_file_says_of_it(
     file = tmp_path / "my.yaml"
     file.write_text("model: {dynamics: {prototypes: 3}, state: {coupling: false}}\n")
     changes = {"model.dynamics.kind": "messages", "model.state": "kinematic"}
-    model = run_config(file=file, changes=changes).model
+    model = run_config(preset="messages", file=file, changes=changes).model
     assert (model["dynamics"]["prototypes"], model["state"]["coupling"]) == (3, False)
 
 
@@ -161,18 +161,18 @@ def test_a_change_that_names_the_kind_of_a_group_keeps_what_a_file_says_of_it(
 )
 def test_numbers_that_cannot_be_meant_are_refused(key: str, value: object) -> None:
     with pytest.raises(InputError, match=f'the setting "{key}'):
-        run_config(changes={key: value})
+        run_config(preset="messages", changes={key: value})
 
 
 @pytest.mark.parametrize("key, option", [("preset", "--preset"), ("name", "--model")])
 def test_what_an_option_chooses_is_no_setting(key: str, option: str) -> None:
     with pytest.raises(InputError, match=f"Use {option} instead"):
-        run_config(changes={key: "paper"})
+        run_config(preset="messages", changes={key: "paper"})
 
 
 def test_weight_decay_is_refused_where_the_optimiser_has_none() -> None:
     with pytest.raises(InputError, match="no effect with optimiser=adam"):
-        run_config(changes={"training.optimiser": "adam", "training.weight_decay": 0.1})
+        run_config(preset="messages", changes={"training.optimiser": "adam", "training.weight_decay": 0.1})
 
 
 def test_the_preset_is_that_of_the_model_a_file_names(tmp_path: Path) -> None:

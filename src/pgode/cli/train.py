@@ -5,6 +5,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+REASONS = {
+    "molecules": "the data describe a molecule",
+    "messages": "the data name no positions with velocities, or settings are those of networks",
+}
+"""Why a preset was chosen that was not named."""
+
 
 def train(
     data: Path | None = None,
@@ -35,13 +41,15 @@ def train(
     model
         Any model that pgode models lists.
     preset
-        default (the most accurate in our measurements), paper (as close to the published model as
-        settings allow), paper-anchored (paper, from the last observation) or molecules (default at
-        a seventh of the cost). If not given, molecules for data of atoms, otherwise default.
+        default (prototypes are force laws, found in the data), messages (prototypes are networks
+        that pass messages), paper (as close to the published model as settings allow),
+        paper-anchored (paper, from the last observation) or molecules (messages at a seventh of
+        the cost). If not given: molecules for data of atoms, default for data that name positions
+        and velocities, otherwise messages.
     horizon
         Frames to forecast in training.
     epochs
-        Passes over the training systems.
+        Passes over the training systems. Force laws alone take none.
     seed
         Seed of the initial weights, the order of systems and all draws.
     threads
@@ -57,6 +65,7 @@ def train(
 
     from pgode.runs import api
     from pgode.runs.folder import gate_warning, source_of
+    from pgode.runs.run import Run
     from pgode.runs.training import TrainingStopped
     from pgode.runtime.errors import InputError
     from pgode.training.config import parse_changes
@@ -92,15 +101,18 @@ def train(
                 config=config,
                 settings=parse_changes(list(changes)),
                 display=Live(),
-                on_preset=lambda name: console.print(
-                    f"The data describe a molecule: using preset {name}."
-                ),
+                on_preset=lambda name: console.print(f"Using preset {name}: {REASONS[name]}."),
             )
             folder = output
     except TrainingStopped as stopped:
         command = f"pgode train --resume {stopped.folder}"
         console.print(f"Stopped; the run is saved. Continue it: {command}")
         return 130
+    model = Run.open(folder).model
+    for finding in model.findings():
+        console.print(f"Found {finding}", highlight=False)
+    if epochs is not None and not any(True for _ in model.parameters()):
+        console.print("Note: --epochs had no effect; force laws are found without gradient steps.")
     warning = gate_warning(folder)
     if warning:
         console.print(f"Warning: {warning}", style="yellow")

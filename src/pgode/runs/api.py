@@ -8,9 +8,11 @@ from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runs import training
 from pgode.runs.run import Run
+from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
-from pgode.training.config import config_for, run_config
+from pgode.training.config import RunConfig, config_for, run_config
 from pgode.training.display import Display
+from pgode.training.presets import presets_of
 
 
 def train(
@@ -30,8 +32,9 @@ def train(
 ) -> Run:
     """Train a model on data (or a data file) in a new run folder, and open the run.
 
-    The default preset is `molecules` for data of atoms, otherwise `default`; `on_preset` is called
-    with the name of a preset that the data selected. `settings` are single changes by their full
+    The default preset is `molecules` for data of atoms, `messages` for data that do not name
+    positions and velocities, otherwise `default`; `on_preset` is called with the name of a preset
+    that the data selected. `settings` are single changes by their full
     name: {"training.batch": 8}. An interrupt saves the run and raises `TrainingStopped`, a
     KeyboardInterrupt; `resume` continues from there.
     """
@@ -45,7 +48,7 @@ def train(
     changes |= {key: value for key, value in options.items() if value is not None}
     file = None if config is None else Path(config)
     # Before reading the data, which may take long.
-    chosen = run_config(model, "default" if preset is None else preset, file, changes)
+    chosen = _possible(model, preset, file, changes)
     writable_folder(Path(folder) / "config.json")
     trajectories, source = _read(data)
     if preset is None:
@@ -53,6 +56,21 @@ def train(
         if on_preset is not None and chosen.preset != "default":
             on_preset(chosen.preset)
     return training.train(trajectories, folder, chosen, source=source, display=display)
+
+
+def _possible(
+    model: str, preset: str | None, file: Path | None, changes: dict[str, Any]
+) -> RunConfig:
+    """The settings with the named preset, or with the first that allows the changes."""
+    if preset is not None:
+        return run_config(model, preset, file, changes)
+    problems = []
+    for name in presets_of(model):
+        try:
+            return run_config(model, name, file, changes)
+        except InputError as error:
+            problems.append(error)
+    raise problems[0]
 
 
 def resume(

@@ -127,12 +127,18 @@ def gate_use(path: Path) -> GateUse | None:
 def gate_warning(path: Path) -> str | None:
     """A sentence if the gate of a run uses hardly more than one prototype."""
     use = gate_use(path)
-    if use is None or not use.is_collapsed:
+    if use is None or not use.is_collapsed or _has_laws(path):
         return None
     return (
         f"the gate has collapsed to nearly one prototype ({use.text}), so the mixture does not do "
         f"more than a single one. Try another seed, or train with model.dynamics.prototypes=1."
     )
+
+
+def _has_laws(path: Path) -> bool:
+    """Whether prototypes are kinds of objects, of which there may be just one in the data."""
+    dynamics = read_config(path).model.get("dynamics")
+    return isinstance(dynamics, dict) and dynamics.get("kind") == "laws"
 
 
 def read_config(path: Path) -> RunConfig:

@@ -11,7 +11,7 @@ from pgode.models.registry import model_config
 from pgode.runtime.errors import InputError
 from pgode.runtime.settings import Settings, merged, validated
 from pgode.training.checkpoint import check_format
-from pgode.training.presets import find_preset, preset_for
+from pgode.training.presets import find_preset, preset_for, presets_of
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Frames = Annotated[int, Field(ge=1)]
@@ -125,9 +125,18 @@ def config_for(
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
     """The settings for data where no preset is named, see `preset_for`."""
-    default = run_config(name, "default", file, changes)
-    preset = preset_for(data, name) if default.name == name else "default"
-    return default if preset == "default" else run_config(name, preset, file, changes)
+    model = name if file is None else _read(file).get("name", name)
+    preset = preset_for(data, model) if isinstance(model, str) else "default"
+    try:
+        return run_config(name, preset, file, changes)
+    except InputError:
+        # Settings of networks ask for message prototypes.
+        if preset != "default" or "messages" not in presets_of(model):
+            raise
+    try:
+        return run_config(name, "messages", file, changes)
+    except InputError:
+        return run_config(name, preset, file, changes)
 
 
 def parse_changes(pairs: list[str]) -> dict[str, Any]:
