@@ -1,7 +1,7 @@
 """The closed form of a law: the simplest that fits, or the closest with a word that it does not.
 
-A form fits if it is nowhere farther from the law than `TOLERANCE` of the law's size plus `SIGMAS` of
-the law's own standard deviations. A later form is taken only if its largest misfit is `BETTER`
+A form fits if it is nowhere farther from the law than `TOLERANCE` of the law's size plus `SIGMAS`
+of the law's own standard deviations. A later form is taken only if its largest misfit is `BETTER`
 times smaller, and `WORTH` times for each parameter it has more; misfits below `EXACT` count as
 equal. Lengths that the distances cannot show (a screening far beyond them, a softening far below)
 rule a form out.
@@ -54,19 +54,16 @@ class Fit:
 
 
 def size(distance: Values, force: Values) -> Values:
-    """The size of a law around each distance, which deviations are relative to.
-
-    The force itself would be zero where it changes sign.
-    """
+    """The size of a law around each distance; the force itself may be zero."""
     x = np.log(distance)
     near = np.abs(x[:, None] - x[None]) <= np.log(NEARBY)
-    local = np.sqrt((near * force**2).sum(1) / near.sum(1))
-    return np.asarray(np.maximum(local, max(SMALL * float(np.median(np.abs(force))), 1e-300)))
+    return np.asarray(np.sqrt((near * force**2).sum(1) / near.sum(1)))
 
 
 def choose(distance: Values, force: Values, deviation: Values) -> Fit:
     """The form of a law known at these distances, which are best spaced evenly in their log."""
-    scale = size(distance, force)
+    least = max(SMALL * float(np.median(np.abs(force))), 1e-300)
+    scale = np.maximum(size(distance, force), least)
     sigma = np.sqrt(deviation**2 + (FLOOR * scale) ** 2)
     table = Table(distance, force, deviation, sigma)
     best: tuple[float, Form, Values] | None = None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -10,7 +10,6 @@ from jaxtyping import Bool, Float
 from pgode.evaluation.laws.choice import Fit, choose, size
 from pgode.evaluation.laws.encounters import Ranges
 from pgode.models.pgode.laws.model import ForceLaws
-from pgode.models.pgode.laws.readout import Law
 
 POINTS = 200
 """Distances of a table, from a tenth of the nearest seen to twice the farthest."""
@@ -31,6 +30,32 @@ NEGLIGIBLE = 1e-5
 Values = Float[np.ndarray, " points"]
 
 
+class RadialLaw(Protocol):
+    """What is read of a law: the force between two prototypes, in the units of the data."""
+
+    @property
+    def receiver(self) -> int:
+        """Prototype that feels the force."""
+
+    @property
+    def sender(self) -> int:
+        """Prototype that exerts it."""
+
+    @property
+    def nearest(self) -> float:
+        """Smallest distance that training showed."""
+
+    @property
+    def farthest(self) -> float:
+        """Largest distance that training showed."""
+
+    def force(self, distance: Values) -> Values:
+        """The force at some distances."""
+
+    def deviation(self, distance: Values) -> Values:
+        """Its standard deviation."""
+
+
 @dataclass(frozen=True)
 class LawReading:
     """The law between two prototypes; positive forces are repulsion.
@@ -38,53 +63,33 @@ class LawReading:
     `mutual` laws act both ways. `nearest` to `farthest` are the distances seen in training;
     `fitted` is the part of them that the closed form describes, None where the law is too uncertain
     to be read. `crossings` are the distances in it where the force changes its sign, `outer_sign`
-    is its sign at the far end.
+    is its sign at the far end. `distance`, `force` and `deviation` are a table of the law, also
+    beyond the distances seen.
     """
 
-    law: Law
+    receiver: int
+    sender: int
     mutual: bool
     nearest: float
     farthest: float
+    distance: Values
+    force: Values
+    deviation: Values
     fitted: tuple[float, float] | None = None
     fit: Fit | None = None
     crossings: tuple[float, ...] = ()
     outer_sign: int = 0
 
     @property
-    def receiver(self) -> int:
-        """Prototype that feels the force."""
-        return self.law.receiver
-
-    @property
-    def sender(self) -> int:
-        """Prototype that exerts it."""
-        return self.law.sender
-
-    @cached_property
-    def distance(self) -> Values:
-        """Distances of the table, evenly spaced in their logarithm."""
-        return np.geomspace(self.nearest / 10, self.farthest * 2, POINTS)
-
-    @cached_property
-    def force(self) -> Values:
-        """The law at these distances."""
-        return self.law.force(self.distance)
-
-    @cached_property
-    def deviation(self) -> Values:
-        """Its standard deviation."""
-        return self.law.deviation(self.distance)
-
-    @cached_property
     def form(self) -> Values:
-        """The closed form at these distances; NaN without one."""
+        """The closed form at the distances of the table; NaN without one."""
         if self.fit is None or not self.fit.fits:
-            return np.full(POINTS, np.nan)
+            return np.full(len(self.distance), np.nan)
         return self.fit.force(self.distance)
 
-    @cached_property
+    @property
     def seen(self) -> Bool[np.ndarray, " points"]:
-        """Which of these distances training showed."""
+        """Which distances of the table training showed."""
         return np.asarray((self.distance >= self.nearest) & (self.distance <= self.farthest))
 
 
@@ -119,7 +124,7 @@ def read_laws(
     drag = model.get_buffer("drag").detach().numpy()[: model.used]
     units = {model.normaliser.units[k] for k in model.normaliser.positions}
     return LawsReading(
-        laws=[_read(law, model.settings.third_law, ranges or {}) for law in model.laws()],
+        laws=[read_law(law, model.settings.third_law, ranges) for law in model.laws()],
         drag={
             k: float(rate) / model.units.frame
             for k, rate in enumerate(drag)
@@ -133,12 +138,17 @@ def read_laws(
     )
 
 
-def _read(law: Law, third_law: bool, ranges: Ranges) -> LawReading:
+def read_law(law: RadialLaw, mutual: bool, ranges: Ranges | None = None) -> LawReading:
     """One law: where it is known, its signs there, and the closed form."""
-    nearest, farthest = ranges.get((law.receiver, law.sender), (law.nearest, law.farthest))
+    own = (law.nearest, law.farthest)
+    nearest, farthest = (ranges or {}).get((law.receiver, law.sender), own)
+    table = np.geomspace(nearest / 10, farthest * 2, POINTS)
     distance = np.geomspace(nearest, farthest, FITTED)
     force, deviation = law.force(distance), law.deviation(distance)
-    reading = LawReading(law, third_law, nearest, farthest)
+    reading = LawReading(
+        *(law.receiver, law.sender, mutual, nearest, farthest),
+        *(table, law.force(table), law.deviation(table)),
+    )
     inside = _longest(deviation <= KNOWN * size(distance, force))
     r, f, s = distance[inside], force[inside], deviation[inside]
     if len(r) < FEWEST or not (np.abs(f) > 2 * s).any():
