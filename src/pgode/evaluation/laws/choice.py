@@ -53,10 +53,10 @@ class Fit:
             return self.form.value(self.values, distance)
 
 
-def size(distance: Values, force: Values) -> Values:
+def size(distance: Values, force: Values, nearby: float = NEARBY) -> Values:
     """The size of a law around each distance; the force itself may be zero."""
     x = np.log(distance)
-    near = np.abs(x[:, None] - x[None]) <= np.log(NEARBY)
+    near = np.abs(x[:, None] - x[None]) <= np.log(nearby)
     return np.asarray(np.sqrt((near * force**2).sum(1) / near.sum(1)))
 
 

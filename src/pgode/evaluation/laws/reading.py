@@ -19,6 +19,8 @@ FEWEST = 20
 """Fewest of these that a law has to be known at."""
 KNOWN = 0.1
 """A law is known where its standard deviation is at most this share of its size."""
+WIDE = 2.0
+"""Here the size is that within a factor of two, so that a change of sign is no gap."""
 TRIMS = sorted(
     ((low, high) for low in (0, 10, 20, 30, 40) for high in (0, 10, 20, 30) if low + high <= 50),
     key=sum,
@@ -149,7 +151,7 @@ def read_law(law: RadialLaw, mutual: bool, ranges: Ranges | None = None) -> LawR
         *(law.receiver, law.sender, mutual, nearest, farthest),
         *(table, law.force(table), law.deviation(table)),
     )
-    inside = _longest(deviation <= KNOWN * size(distance, force))
+    inside = _longest(deviation <= KNOWN * size(distance, force, nearby=WIDE))
     r, f, s = distance[inside], force[inside], deviation[inside]
     if len(r) < FEWEST or not (np.abs(f) > 2 * s).any():
         return reading

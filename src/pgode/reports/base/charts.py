@@ -101,7 +101,7 @@ def draw(chart: Chart) -> str:
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> str:
-    """Names beside a sample of their line; entries are (name, class), one of `AREAS` for an area."""
+    """Names beside a sample of their line or area; entries are (name, class), see `AREAS`."""
     items = []
     for name, kind in entries:
         shape = (

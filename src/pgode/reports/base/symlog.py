@@ -37,7 +37,7 @@ class SymlogAxis(Axis):
         """Zero and powers of ten of both signs, at most about `most` of them."""
         first = round(math.log10(self.linear))
         ends = [math.floor(math.log10(max(abs(end), self.linear))) for end in (self.low, self.high)]
-        stride = max(math.ceil((sum(ends) - 2 * first + 3) / most), 1)
+        stride = max(math.ceil((sum(ends) - 2 * first + 1) / most), 1)
         down = [-(10.0**k) for k in range(first + 1, ends[0] + 1, stride)][::-1]
         up = [10.0**k for k in range(first + 1, ends[1] + 1, stride)]
         shown = [value for value in (*down, 0.0, *up) if self.low <= value <= self.high]

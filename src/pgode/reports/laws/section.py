@@ -28,23 +28,20 @@ def laws_section(reading: LawsReading | None, examples: Sequence[Example]) -> st
     facts = [_fact(text) for text in other_sentences(reading)]
     return (
         f'<p class="lead">The forces that the model has found in the training data. {NOTE}</p>'
-        f'{legend(LEGEND)}<div class="grid">{figures}</div>'
+        f'{legend(LEGEND)}<div class="columns">{figures}</div>'
         f"<h3>Drag, walls and steps</h3>{facts_html(facts)}{encounter_table(reading, examples)}"
     )
 
 
 def encounter_table(reading: LawsReading, examples: Sequence[Example]) -> str:
     """A row for each system shown; empty if no forecast says how close its objects came."""
-    nearest = min((law.nearest for law in reading.laws), default=0.0)
     used = range(len(reading.shares))
     rows = []
     for each in examples:
         if each.encounters is None:
             continue
-        closest = significant(each.encounters.nearest)
-        if each.encounters.nearest < nearest:
-            closest += " (closer than seen)"
-        cells = [significant(each.encounters.strength), closest, str(each.encounters.substeps)]
+        met = each.encounters
+        cells = [significant(met.strength), significant(met.nearest), str(met.substeps)]
         rows.append((each.name, [*_counts(each, used), *cells]))
     if not rows:
         return ""
@@ -55,16 +52,28 @@ def encounter_table(reading: LawsReading, examples: Sequence[Example]) -> str:
     note = (
         '<p class="note">Counts are of the objects that are mostly of a prototype; their weights '
         'are under <a href="#prototypes">Prototypes</a>. The strength of a system is relative to '
-        "the laws above. Steps are the most that any frame of the forecast took.</p>"
+        "the laws above. Steps are the most that any frame of the forecast took. "
+        f"{_extrapolated(reading, examples)}</p>"
     )
     return plain_table(CAPTION, titles, rows) + note
+
+
+def _extrapolated(reading: LawsReading, examples: Sequence[Example]) -> str:
+    """How many systems come closer than any law was seen; closest approaches are between frames."""
+    nearest = min(law.nearest for law in reading.laws)
+    met = [each.encounters.nearest for each in examples if each.encounters is not None]
+    closer = sum(distance < nearest for distance in met)
+    return (
+        f"{closer} of {len(met)} systems come closer than {significant(nearest)}, the nearest that "
+        f"the frames of the training data show; there the laws are extrapolated."
+    )
 
 
 def _figure(law: LawReading, reading: LawsReading) -> str:
     text = sentence(law, reading.length_units)
     return (
-        f"<figure>{law_picture(law, reading.length_units, reading.force_units)}"
-        f"<figcaption>{escape(text[:1].upper() + text[1:])}.</figcaption></figure>"
+        f"<div><figure>{law_picture(law, reading.length_units, reading.force_units)}"
+        f"<figcaption>{escape(text[:1].upper() + text[1:])}.</figcaption></figure></div>"
     )
 
 
