@@ -12,6 +12,7 @@ from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
 from pgode.cli.import_md import import_md
 from pgode.cli.info import info
+from pgode.cli.laws import laws
 from pgode.cli.models import models
 from pgode.cli.report import report
 from pgode.cli.reproduce import reproduce
@@ -39,6 +40,7 @@ for command in (
     evaluate,
     forecast,
     report,
+    laws,
     info,
     models,
     reproduce,

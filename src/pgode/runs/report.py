@@ -10,15 +10,18 @@ from pgode import __version__
 from pgode.batches.windows import Windows
 from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
-from pgode.evaluation import predict
+from pgode.evaluation import Predictions, predict
 from pgode.evaluation.scores.probabilistic import interval
 from pgode.evaluation.uncertainty.calibration import draws_for
 from pgode.models import build_model, model_config
+from pgode.models.pgode.laws.model import ForceLaws
 from pgode.reports import Example, ReportData, write_report
+from pgode.reports.base.example import Encounters
 from pgode.reports.molecule.atoms import atoms_of
 from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation
 from pgode.runs.folder import read_noise_floor
+from pgode.runs.laws import laws_of
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 
@@ -54,6 +57,7 @@ def write_run_report(
             examples=shown,
             parameters=_ranges(data),
             molecule=_molecule(run, data, evaluation.splits, horizon),
+            laws=laws_of(run, data) if isinstance(run.model, ForceLaws) else None,
         ),
         path,
     )
@@ -98,9 +102,19 @@ def _examples(
                 edges=[(int(i), int(j), float(w)) for i, j, w in edges],
                 gate=forecast.contexts["gate"][rows] if "gate" in forecast.contexts else None,
                 parameters=_parameters(chosen, k),
+                encounters=_encounters(forecast, k),
             )
         )
     return examples
+
+
+def _encounters(forecast: Predictions, system: int) -> Encounters | None:
+    """Strength, closest distance and sub-steps of one system, where the model has force laws."""
+    names = ("system_strength", "system_nearest", "system_substeps")
+    if not set(names) <= set(forecast.contexts):
+        return None
+    strength, nearest, substeps = (float(forecast.contexts[name][system, 0]) for name in names)
+    return Encounters(strength, nearest, round(substeps))
 
 
 def _molecule(

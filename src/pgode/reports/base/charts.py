@@ -13,6 +13,8 @@ from pgode.reports.base.numbers import short_list
 
 WIDTH, HEIGHT = 520.0, 270.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 10.0, 26.0, 42.0
+AREAS = ("band", "range")
+"""Classes that are drawn as an area."""
 MAX_POINTS = 500
 """Largest number of points of a line; thousands of epochs are thinned to keep the page small."""
 
@@ -99,12 +101,12 @@ def draw(chart: Chart) -> str:
 
 
 def legend(entries: Sequence[tuple[str, str]]) -> str:
-    """Names beside a sample of their line; entries are (name, class), class "band" for an area."""
+    """Names beside a sample of their line or area; entries are (name, class), see `AREAS`."""
     items = []
     for name, kind in entries:
         shape = (
-            '<path class="band" d="M1 2h26v8h-26z"/>'
-            if kind == "band"
+            f'<path class="{kind}" d="M1 2h26v8h-26z"/>'
+            if kind in AREAS
             else f'<path class="line {kind}" d="M1 6h26"/>'
         )
         items.append(

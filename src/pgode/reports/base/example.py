@@ -18,12 +18,26 @@ MAX_VALUES = 300_000
 
 
 @dataclass(frozen=True)
+class Encounters:
+    """What a forecast by force laws says of its system.
+
+    The strength is relative to the training systems, `nearest` the smallest distance of two
+    objects over the ensemble, in data units, `substeps` the most fine steps in one frame.
+    """
+
+    strength: float
+    nearest: float
+    substeps: int
+
+
+@dataclass(frozen=True)
 class Example:
     """One system to show, in the units of the data. NaN marks unknown values.
 
     `lower` and `upper` bound the central 90 % of the sampled forecasts. An edge is
     (receiver, sender, weight). `gate` has the prototype weights of each object, if the model has
-    prototypes. `labels` are names of the objects, if they have any.
+    prototypes. `labels` are names of the objects, if they have any; `encounters` is given by models
+    with force laws.
     """
 
     split: str
@@ -39,6 +53,7 @@ class Example:
     gate: Float[np.ndarray, "objects prototypes"] | None = None
     parameters: dict[str, float] = field(default_factory=dict)
     labels: Sequence[str] = ()
+    encounters: Encounters | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays whose shapes do not agree."""

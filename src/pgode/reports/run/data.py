@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from pgode.evaluation.evaluation import Evaluation
+from pgode.evaluation.laws.reading import LawsReading
 from pgode.reports.base.example import Example
 from pgode.reports.base.names import labelled
 from pgode.reports.base.presentation import Player, Presentation
@@ -20,7 +21,7 @@ class ReportData:
 
     `summary` rows are (label, value); `epochs` is the log of the training; `parameters` has the
     ranges of the known system parameters; `molecule` is given if the objects are its atoms, all of
-    them in every example.
+    them in every example; `laws` are those of a model that has force laws.
     """
 
     title: str
@@ -35,6 +36,7 @@ class ReportData:
     examples: Sequence[Example]
     parameters: dict[str, Any] = field(default_factory=dict)
     molecule: MoleculeData | None = None
+    laws: LawsReading | None = None
 
     def __post_init__(self) -> None:
         """Refuse labels that do not match the features."""

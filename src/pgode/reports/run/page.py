@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pgode.reports.base.page import NO_DATA, Section, asset, page_json, render_page
 from pgode.reports.base.presentation import Presentation
+from pgode.reports.laws.section import laws_section
 from pgode.reports.molecule.presentation import MoleculePresentation
 from pgode.reports.run.data import PageContent, ReportData
 from pgode.reports.run.energy import energy_section
@@ -24,6 +25,7 @@ from pgode.runtime.files import write_text
 Build = Callable[[PageContent], str]
 
 ERRORS: tuple[tuple[str, str, Build], ...] = (
+    ("laws", "Laws", lambda content: laws_section(content.data.laws, content.examples)),
     ("summary", "Summary", summary_section),
     ("error", "Error against horizon", error_section),
 )

@@ -1,0 +1,79 @@
+"""`pgode laws`: the force laws that a run has found."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from pgode.cli.parameters import RunData, RunName
+from pgode.runtime.errors import InputError
+
+
+def laws(
+    run: RunName,
+    *,
+    data: RunData = None,
+    csv: Path | None = None,
+    svg: Path | None = None,
+    json: Annotated[bool, Parameter(negative=())] = False,
+) -> None:
+    """Print the force laws of a run: closed forms with errors, ranges, drag, walls.
+
+    Parameters
+    ----------
+    csv
+        File for a table of each law and its closed form, also beyond the distances seen.
+    svg
+        File for a picture of all laws.
+    json
+        Print JSON instead of text.
+    """
+    from json import dumps
+
+    from rich.console import Console
+
+    from pgode.data import files
+    from pgode.evaluation.laws.words import NOTE, other_sentences, sentence
+    from pgode.reports.laws.files import laws_csv, laws_json, laws_svg
+    from pgode.reports.laws.terminal import laws_table
+    from pgode.runs.laws import data_at_hand, laws_of
+    from pgode.runs.run import Run
+    from pgode.runtime.files import writable_file, write_text
+
+    opened = Run.open(run)
+    source = data or data_at_hand(opened)
+    _check_outputs([path for path in (csv, svg) if path is not None], source)
+    for path in (csv, svg):
+        if path is not None:
+            writable_file(path)
+    console = Console(soft_wrap=True, highlight=False)
+    with Console(stderr=True).status("reading the laws"):
+        found = laws_of(opened, None if source is None else files.read(source))
+    if json:
+        print(dumps(laws_json(found, str(opened.folder)), indent=2, allow_nan=False))
+    else:
+        for law in found.laws:
+            console.print(sentence(law, found.length_units), markup=False)
+        Console().print("", laws_table(found), sep="")
+        units = f" Their unit is {found.force_units}." if found.force_units else ""
+        for text in (*other_sentences(found), NOTE + units):
+            console.print(text, markup=False)
+    for path, write in ((csv, laws_csv), (svg, laws_svg)):
+        if path is not None:
+            write_text(path, write(found))
+            Console(stderr=json, soft_wrap=True, highlight=False).print(f"wrote {path}")
+
+
+def _check_outputs(outputs: list[Path], source: Path | None) -> None:
+    """Refuse two outputs of one name, and an output that is the data."""
+    places = [path.resolve() for path in outputs]
+    if len(set(places)) < len(places):
+        raise InputError(
+            f"the table and the picture cannot both be written to {outputs[0]}. Expected two "
+            f"files. Give --csv or --svg another name."
+        )
+    if source is not None and source.resolve() in places:
+        raise InputError(
+            f"cannot write {source}: it is the data. Expected another path, so that nothing is "
+            f"lost. Choose one."
+        )

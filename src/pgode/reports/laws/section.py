@@ -1,0 +1,91 @@
+"""Section "Laws": what acts between the objects, which prototypes they are, close encounters."""
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from pgode.evaluation.laws.reading import LawReading, LawsReading
+from pgode.evaluation.laws.words import NOTE, other_sentences, sentence
+from pgode.reports.base.charts import legend
+from pgode.reports.base.example import Example
+from pgode.reports.base.names import labelled
+from pgode.reports.base.numbers import significant
+from pgode.reports.base.tables import facts_html, plain_table
+from pgode.reports.laws.picture import LEGEND, law_picture
+
+CAPTION = "Prototypes of the objects, and how close they come to each other in the forecast"
+
+
+def laws_section(reading: LawsReading | None, examples: Sequence[Example]) -> str:
+    """Pictures and sentences of all laws, and what they mean for the systems shown.
+
+    Empty for models without laws.
+    """
+    if reading is None:
+        return ""
+    figures = "".join(_figure(law, reading) for law in reading.laws)
+    facts = [_fact(text) for text in other_sentences(reading)]
+    return (
+        f'<p class="lead">The forces that the model has found in the training data. {NOTE}</p>'
+        f'{legend(LEGEND)}<div class="columns">{figures}</div>'
+        f"<h3>Drag, walls and steps</h3>{facts_html(facts)}{encounter_table(reading, examples)}"
+    )
+
+
+def encounter_table(reading: LawsReading, examples: Sequence[Example]) -> str:
+    """A row for each system shown; empty if no forecast says how close its objects came."""
+    used = range(len(reading.shares))
+    rows = []
+    for each in examples:
+        if each.encounters is None:
+            continue
+        met = each.encounters
+        cells = [significant(met.strength), significant(met.nearest), str(met.substeps)]
+        rows.append((each.name, [*_counts(each, used), *cells]))
+    if not rows:
+        return ""
+    titles = (
+        *("system", *(f"of prototype {k}" for k in used), "strength"),
+        *(labelled("closest distance", reading.length_units), "steps per frame"),
+    )
+    note = (
+        '<p class="note">Counts are of the objects that are mostly of a prototype; their weights '
+        'are under <a href="#prototypes">Prototypes</a>. The strength of a system is relative to '
+        "the laws above. Steps are the most that any frame of the forecast took. "
+        f"{_extrapolated(reading, examples)}</p>"
+    )
+    return plain_table(CAPTION, titles, rows) + note
+
+
+def _extrapolated(reading: LawsReading, examples: Sequence[Example]) -> str:
+    """How many systems come closer than any law was seen; closest approaches are between frames."""
+    nearest = min(law.nearest for law in reading.laws)
+    met = [each.encounters.nearest for each in examples if each.encounters is not None]
+    closer = sum(distance < nearest for distance in met)
+    return (
+        f"{closer} of {len(met)} systems come closer than {significant(nearest)}, the nearest that "
+        f"the frames of the training data show; there the laws are extrapolated."
+    )
+
+
+def _figure(law: LawReading, reading: LawsReading) -> str:
+    text = sentence(law, reading.length_units)
+    return (
+        f"<div><figure>{law_picture(law, reading.length_units, reading.force_units)}"
+        f"<figcaption>{escape(text[:1].upper() + text[1:])}.</figcaption></figure></div>"
+    )
+
+
+def _fact(text: str) -> tuple[str, str]:
+    """A sentence as label and value."""
+    label, _, value = text.partition(": ")
+    return label, value
+
+
+def _counts(example: Example, used: range) -> list[str]:
+    """Objects that are mostly of each prototype."""
+    if example.gate is None:
+        return ["–" for _ in used]
+    chosen = np.bincount(example.gate.argmax(1), minlength=len(used))
+    return [str(chosen[k]) for k in used]
