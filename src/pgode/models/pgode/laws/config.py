@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, PositiveFloat
+from pydantic import Field, PositiveFloat, model_validator
 
 from pgode.runtime.settings import Settings
 
@@ -25,3 +25,13 @@ class LawsConfig(Settings):
         None, description="lengths of a periodic box along each axis, in the units of the data"
     )
     ensemble: int = Field(16, ge=1, description="runs whose mean is the forecast; 1: a single run")
+
+    @model_validator(mode="after")
+    def _steps_are_within_the_most(self) -> "LawsConfig":
+        """Refuse more steps per frame than there may be."""
+        if self.substeps is not None and self.substeps > self.most_substeps:
+            raise ValueError(
+                f"substeps is {self.substeps}, but most_substeps allows {self.most_substeps} per "
+                f"frame; raise most_substeps, or lower substeps"
+            )
+        return self

@@ -28,7 +28,8 @@ from pgode.models.pgode.laws.finding.refinement import Refined, Unknowns
 from pgode.models.pgode.laws.finding.shooting import Frames, strengths
 from pgode.models.pgode.laws.motion import force_kernel
 from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
-from pgode.models.pgode.laws.motion.moving import Forces, Path, move
+from pgode.models.pgode.laws.motion.moving import move
+from pgode.models.pgode.laws.motion.path import Forces, Path
 from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
 from pgode.models.pgode.laws.readout import Law, laws_of

@@ -6,7 +6,7 @@ from pgode.runtime.errors import InputError
 
 
 def check_named(normaliser: Normaliser, settings: LawsConfig) -> None:
-    """Refuse data without positions and velocities, and a box of other axes than the data."""
+    """Refuse data without positions and velocities, and a box that does not suit them."""
     if not normaliser.positions or not normaliser.velocities:
         missing = "velocities" if normaliser.positions else "positions"
         raise InputError(
@@ -20,4 +20,12 @@ def check_named(normaliser: Normaliser, settings: LawsConfig) -> None:
         raise InputError(
             f"model.dynamics.box has {len(settings.box)} lengths, but the data have {axes} axes. "
             f"Expected one length for each axis. Correct it: --set model.dynamics.box=[...]."
+        )
+    rule = normaliser.graph_rule
+    if settings.box is not None and rule is not None and min(settings.box) < rule[0]:
+        raise InputError(
+            f"model.dynamics.box has a side of {min(settings.box):g}, but edges of the data join "
+            f"objects nearer than {rule[0]:g}. Expected a box of at least this cut-off: an object "
+            f"would be joined to images of another one that the laws do not count. Correct the "
+            f"box, or build the data with a smaller graph_cutoff."
         )

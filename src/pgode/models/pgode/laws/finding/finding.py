@@ -17,7 +17,7 @@ from pgode.models.pgode.laws.finding.fitting import Fit, Found, fit
 from pgode.models.pgode.laws.finding.refinement import Refined, Trial, Unknowns, refine
 from pgode.models.pgode.laws.finding.scheme import find_scheme
 from pgode.models.pgode.laws.finding.shooting import Frames
-from pgode.models.pgode.laws.motion.moving import Forces
+from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
 from pgode.runtime.errors import InputError
 

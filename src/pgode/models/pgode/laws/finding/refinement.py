@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from pgode.models.pgode.laws.evidence.inference import FREEDOM
 from pgode.models.pgode.laws.finding.shooting import Frames, shoot
 from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
-from pgode.models.pgode.laws.motion.moving import Forces
+from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import evaluate
 

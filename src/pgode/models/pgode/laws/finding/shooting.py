@@ -14,7 +14,8 @@ from torch import Tensor
 from pgode.models.pgode.laws.evidence.inference import FREEDOM
 from pgode.models.pgode.laws.evidence.observation import Observation
 from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
-from pgode.models.pgode.laws.motion.moving import Forces, Path, move
+from pgode.models.pgode.laws.motion.moving import move
+from pgode.models.pgode.laws.motion.path import Forces, Path
 
 ITERATIONS = 3
 """Gauss-Newton steps of the strength."""

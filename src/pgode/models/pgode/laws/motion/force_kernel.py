@@ -78,7 +78,7 @@ class Steps(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """Everything that accelerates, see `moving.Forces`; backward also the gradients of it."""
+    """Everything that accelerates, see `path.Forces`; backward also the gradients of it."""
 
     table: Float[ndarray, "cells laws 4"]
     coupling: Float[ndarray, "pairs 2 laws"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,31 +20,8 @@ from pgode.models.pgode.laws.motion.force_kernel import (
     Steps,
 )
 from pgode.models.pgode.laws.motion.forward_kernel import forward
-
-
-class Forces(NamedTuple):
-    """Everything that accelerates, as tensors: pair laws, walls, drag and outer forces.
-
-    The acceleration of object i is `push - pull q - drag v` plus, for each pair and law, strength
-    times coupling times the table's value times the displacement.
-    """
-
-    table: Float[Tensor, "cells laws 4"]
-    coupling: Float[Tensor, "pairs 2 laws"]
-    strength: Float[Tensor, "copies systems"]
-    walls: Float[Tensor, "copies systems axes 2"]
-    drag: Float[Tensor, " objects"]
-    pull: Float[Tensor, " objects"]
-    push: Float[Tensor, "objects axes"]
-
-
-class Path(NamedTuple):
-    """States at the outputs, steps taken to each, and the smallest distance met."""
-
-    positions: Float[Tensor, "copies outputs objects axes"]
-    velocities: Float[Tensor, "copies outputs objects axes"]
-    steps: Int[np.ndarray, "copies systems outputs"]
-    closest: Float[np.ndarray, "copies systems"]
+from pgode.models.pgode.laws.motion.path import Forces, Path
+from pgode.models.pgode.laws.motion.plain import move_plainly
 
 
 def move(
@@ -56,9 +33,16 @@ def move(
     durations: Float[np.ndarray, "#copies systems outputs"],
     steps: Steps,
 ) -> Path:
-    """States of every copy after the first of its system's `durations`, the second, and so on."""
+    """States of every copy after the first of its system's `durations`, the second, and so on.
+
+    Compiled on the CPU. Elsewhere in plain torch, whose steps do not follow close encounters.
+    """
+    if positions.device.type != "cpu":
+        return move_plainly(positions, velocities, forces, layout, space, durations, steps)
     copies, outputs = len(positions), durations.shape[2]
-    every = np.broadcast_to(durations, (copies, layout.systems, outputs)).astype(np.float64)
+    every = np.array(
+        np.broadcast_to(durations, (copies, layout.systems, outputs)), np.float64, order="C"
+    )
     record = Record(
         used=np.ones((copies, layout.systems, outputs), np.int64),
         closest=np.full((copies, layout.systems), np.inf),
