@@ -56,11 +56,13 @@ class PGODE(LatentODE):
 
     @classmethod
     def build(cls, config: ModelConfig, normaliser: Normaliser) -> Forecaster:
-        """PGODE with message prototypes, or with force laws if configured."""
+        """PGODE with message prototypes, with force laws, or with both."""
         if isinstance(config, PGODEConfig) and isinstance(config.dynamics, LawsConfig):
             from pgode.models.pgode.laws.model import ForceLaws
+            from pgode.models.pgode.slow.model import LawsWithMessages
 
-            return ForceLaws(config, normaliser)
+            kind = LawsWithMessages if config.dynamics.messages else ForceLaws
+            return kind(config, normaliser)
         return super().build(config, normaliser)
 
     @property
