@@ -5,6 +5,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from pgode.batches.windows import Windows
+from pgode.models.forecaster import ModelConfig
 from pgode.models.latent import Elbo, LatentConfig
 from pgode.models.latent_ode import LatentODEConfig
 from pgode.models.pgode.dynamics import DynamicsConfig, MessagesConfig
@@ -162,6 +164,12 @@ class PGODEConfig(LatentODEConfig):
         if not self.gated and not coupled and self.gate.contexts != "both":
             raise ValueError("gate.contexts has no effect with a single prototype and no coupling")
         return self
+
+    def settled(self, training: Windows, seed: int) -> tuple[ModelConfig, str]:
+        """Whether laws need message prototypes beside them, where that is left open."""
+        from pgode.models.pgode.slow.unexplained import chosen
+
+        return chosen(self, training, seed)
 
     def resolved(self, messages: bool) -> "PGODEConfig":
         """The settings with message prototypes beside the laws, or with laws alone.

@@ -186,7 +186,7 @@ class PGODE(LatentODE):
         """Gate weights and contexts."""
         return {"gate": self.gate(contexts_of(encoded), batch), **encoded.contexts}
 
-    def flow(self, batch: Batch) -> Flow:
+    def flow(self, batch: Batch) -> Flow | None:
         """The initial value problem of Eq. 10, see `pgode.models.pgode.flow`."""
         from pgode.models.pgode.flow import flow
 

@@ -10,7 +10,9 @@ from torch import Tensor
 
 from pgode.batches.windows import Batch
 from pgode.models.pgode.dynamics.update import Mixture
-from pgode.models.pgode.laws.model import ForceLaws, Situation, move, present
+from pgode.models.pgode.laws.model import ForceLaws, Situation
+from pgode.models.pgode.laws.motion import move
+from pgode.models.pgode.laws.observation import present
 from pgode.models.pgode.state import Kinematic
 from pgode.ode.checkpointing import checkpointed
 
@@ -89,6 +91,7 @@ def kicked(
     """
     size, frame_time = state.size, state.frame_time
     dtype = initial.dtype
+    parts = (size, 2 * size, 3 * size, 3 * size + initial.shape[1])
 
     def rates(q: Tensor, v: Tensor, z: Tensor) -> tuple[Tensor, Tensor]:
         """Acceleration and change of z, per frame."""
@@ -96,7 +99,7 @@ def kicked(
         return state.acceleration(mixed) * frame_time, (mixed - z) * frame_time
 
     def piece(carried: Tensor, durations: Tensor) -> Tensor:
-        q, v, a, z, dz = carried.split([size, size, size, *[initial.shape[1]] * 2], dim=-1)
+        q, v, a, z, dz = torch.tensor_split(carried, parts, dim=-1)
         before = fast.kick(a, durations / 2)
         q, v = fast.flow(q, v + before, durations)
         h = durations[fast.owner, None]
@@ -112,6 +115,6 @@ def kicked(
         for _ in range(pieces):
             run = (carried, durations)
             carried = checkpointed(piece, *run) if recompute else piece(*run)
-        q, v, _, z, _ = carried.split([size, size, size, *[initial.shape[1]] * 2], dim=-1)
+        q, v, _, z, _ = torch.tensor_split(carried, parts, dim=-1)
         outputs.append(torch.cat([fast.scaled(q, v), z], dim=-1).to(dtype))
     return torch.stack(outputs)

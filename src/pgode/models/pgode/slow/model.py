@@ -17,6 +17,7 @@ from pgode.models.pgode.gates import contexts_of
 from pgode.models.pgode.laws.model import ForceLaws, Situation
 from pgode.models.pgode.model import PGODE
 from pgode.models.pgode.slow.kicks import Fast, Watch, kicked
+from pgode.models.pgode.slow.unexplained import frames
 from pgode.models.pgode.state import Kinematic
 from pgode.ode.intervals import Intervals
 
@@ -81,8 +82,17 @@ class LawsWithMessages(PGODE):
         return self.state.decode(states, batch).transpose(0, 1), sum(pieces) + 1
 
     def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
-        """Find the laws; all else is left to the epochs."""
-        return self.laws.prepare(training, seed, progress)
+        """Find the laws; all else is left to the epochs.
+
+        Laws that do not explain everything may be wrong where distances were hardly seen, and kicks
+        lead there: no fine step changes a velocity by more than a frame of the training data did.
+        """
+        self.laws.prepare(training, seed, progress)
+        seen = frames(self.laws, training, seed)
+        largest = max(float(np.abs(each.changes[:, :, 0]).max()) for each in seen)
+        limit = min(float(self.laws.limit), largest * self.laws.steps.fewest)
+        self.laws.keep_scheme(self.laws.steps, limit)
+        return True
 
     def findings(self) -> tuple[str, ...]:
         """What the laws are, and that they are not alone."""
