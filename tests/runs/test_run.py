@@ -168,7 +168,11 @@ def test_settings_that_cannot_work_are_refused_before_anything_is_written(
     changes: dict[str, object], error: type[Exception], words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=words):
-        train(springs(), tmp_path / "run", run_config(preset="messages", changes={"model.width": 8, **changes}))
+        train(
+            springs(),
+            tmp_path / "run",
+            run_config(preset="messages", changes={"model.width": 8, **changes}),
+        )
     assert list(tmp_path.iterdir()) == []
 
 

@@ -172,7 +172,9 @@ def test_what_an_option_chooses_is_no_setting(key: str, option: str) -> None:
 
 def test_weight_decay_is_refused_where_the_optimiser_has_none() -> None:
     with pytest.raises(InputError, match="no effect with optimiser=adam"):
-        run_config(preset="messages", changes={"training.optimiser": "adam", "training.weight_decay": 0.1})
+        run_config(
+            preset="messages", changes={"training.optimiser": "adam", "training.weight_decay": 0.1}
+        )
 
 
 def test_the_preset_is_that_of_the_model_a_file_names(tmp_path: Path) -> None:

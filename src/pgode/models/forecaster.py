@@ -19,6 +19,10 @@ Progress = Callable[[str, float], None]
 class ModelConfig(Settings):
     """Settings of one model."""
 
+    def settled(self, training: Windows, seed: int) -> tuple["ModelConfig", str]:
+        """The settings with what the training data decide, and the reason in a sentence."""
+        return self, ""
+
 
 @dataclass(frozen=True)
 class Losses:

@@ -61,6 +61,7 @@ def train(
     )
     normaliser = Normaliser.fit(training)
     _try_forecast(data, normaliser, config)
+    config = _settled(training, normaliser, config, display)
     write_json(path / "normaliser.json", normaliser.to_json())
     write_json(path / "data.json", DataRecord.of(data, source).to_json())
     write_config(path, config)
@@ -110,6 +111,19 @@ def _continue(path: Path, data: Trajectories, display: Display | None, calibrate
     if calibrated:
         calibrate(Run.open(path), validation)
     return Run.open(path)
+
+
+def _settled(
+    training: Trajectories, normaliser: Normaliser, config: RunConfig, display: Display | None
+) -> RunConfig:
+    """Settings that the training data decide, as the run is to store them."""
+    window = config.window
+    windows = Windows(training, normaliser, window.condition, window.horizon)
+    given = model_config(config.name, config.model)
+    settled, reason = given.settled(windows, config.training.seed)
+    if display is not None and reason:
+        display.say(reason)
+    return config.model_copy(update={"model": settled.model_dump(mode="json")})
 
 
 def _held_out(data: Trajectories) -> Trajectories:

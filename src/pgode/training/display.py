@@ -18,6 +18,9 @@ class Display(AbstractContextManager["Display"]):
     def __exit__(self, *_: object) -> None:
         """Nothing to close."""
 
+    def say(self, sentence: str) -> None:
+        """Something was decided before training starts."""
+
     def prepare(self, what: str, share: float) -> None:
         """A part of what comes before the first epoch is under way."""
 
@@ -56,6 +59,10 @@ class Live(Display):
     def __exit__(self, *_: object) -> None:
         self.bars.stop()
         sys.stderr.flush()
+
+    def say(self, sentence: str) -> None:
+        """A line of its own."""
+        self.console.print(sentence, highlight=False, soft_wrap=True)
 
     def prepare(self, what: str, share: float) -> None:
         """A bar of its own; off a terminal a line when something new begins."""

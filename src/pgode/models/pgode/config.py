@@ -1,10 +1,12 @@
 """Settings of PGODE: the paper's model, its variants, and additions that reduced the error."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
+from pgode.batches.windows import Windows
+from pgode.models.forecaster import ModelConfig
 from pgode.models.latent import Elbo, LatentConfig
 from pgode.models.latent_ode import LatentODEConfig
 from pgode.models.pgode.dynamics import DynamicsConfig, MessagesConfig
@@ -13,6 +15,8 @@ from pgode.models.pgode.gates import GateConfig
 from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.state import KinematicConfig, StateConfig
 from pgode.nn.gaussian import NARROW
+from pgode.ode import SolverConfig
+from pgode.runtime.settings import merged
 
 MOVED: Mapping[str, str] = {
     "encoder_layers": "encoder.layers",
@@ -99,6 +103,19 @@ class PGODEConfig(LatentODEConfig):
         """Whether there is more than one prototype to choose from."""
         return self.dynamics.prototypes > 1
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_pulls_beside_laws(cls, content: Any) -> Any:
+        """Beside laws the pull along lines and the estimated strength are off, or refused."""
+        if not isinstance(content, dict) or not _is_laws(content.get("dynamics")):
+            return content
+        state = content.get("state", {})
+        kind = state.get("kind") if isinstance(state, dict) else state
+        off: dict[str, Any] = {"encoder": {"strength_context": False}}
+        if kind in (None, "kinematic"):
+            off["state"] = {"coupling": False}
+        return merged(off, content)
+
     @model_validator(mode="after")
     def _settings_have_effect(self) -> "PGODEConfig":
         """Refuse settings of networks where there are only laws, and the reverse."""
@@ -106,32 +123,76 @@ class PGODEConfig(LatentODEConfig):
             if self.walls != "auto":
                 raise ValueError("walls has an effect with dynamics=laws only")
             return self
+        if self.encoder.strength_context or getattr(self.state, "coupling", False):
+            raise ValueError(
+                "state.coupling and encoder.strength_context are estimates of pair forces, which "
+                "dynamics=laws finds in the data; set both to false, or leave them out"
+            )
         if (self.walls == "periodic") != (self.dynamics.box is not None):
             raise ValueError(
                 "walls=periodic needs the lengths of the box, dynamics.box, and only it has them"
             )
-        changed = [
-            name
-            for name in ("width", "encoder", "state", "objective", "solver", "rebuild_graph")
-            if getattr(self, name) != type(self).model_fields[name].default
-        ]
-        if self.gate != GateConfig(contexts=self.gate.contexts):
-            changed.append("gate")
+        if self.dynamics.messages is not False:
+            if not isinstance(self.state, KinematicConfig):
+                raise ValueError("state=latent has no velocities that messages beside laws change")
+            changed = [name for name in ("rebuild_graph",) if getattr(self, name)]
+            steps = {"frame_time", "step", "recompute"}
+            if self.solver != SolverConfig(**self.solver.model_dump(include=steps)):
+                changed.append("solver")
+            reason = "which has its own steps and keeps its graph"
+        else:
+            changed = [name for name, value in _unused().items() if getattr(self, name) != value]
+            if self.gate != GateConfig(contexts=self.gate.contexts):
+                changed.append("gate")
+            reason = "which has no networks"
         if changed:
             raise ValueError(
-                f"{changed[0]} has no effect with dynamics=laws, which has no networks; choose "
-                f"another dynamics, or leave it out"
+                f"{changed[0]} has no effect with dynamics=laws, {reason}; choose another "
+                f"dynamics, or leave it out"
             )
         return self
 
     @model_validator(mode="after")
     def _gate_has_effect(self) -> "PGODEConfig":
         """Refuse settings of a gate where there is none."""
-        if isinstance(self.dynamics, LawsConfig):
+        if isinstance(self.dynamics, LawsConfig) and not self.dynamics.messages:
             return self
         coupled = isinstance(self.state, KinematicConfig) and self.state.coupling
+        coupled |= isinstance(self.dynamics, LawsConfig)  # Laws have weights from contexts too.
         if not self.gated and self.gate.group_context:
             raise ValueError("gate.group_context has no effect with a single prototype")
         if not self.gated and not coupled and self.gate.contexts != "both":
             raise ValueError("gate.contexts has no effect with a single prototype and no coupling")
         return self
+
+    def settled(self, training: Windows, seed: int) -> tuple[ModelConfig, str]:
+        """Whether laws need message prototypes beside them, where that is left open."""
+        from pgode.models.pgode.slow.unexplained import chosen
+
+        return chosen(self, training, seed)
+
+    def resolved(self, messages: bool) -> "PGODEConfig":
+        """The settings with message prototypes beside the laws, or with laws alone.
+
+        Settings of networks are those of the defaults where there are none.
+        """
+        assert isinstance(self.dynamics, LawsConfig)
+        update = {} if messages else {**_unused(), "gate": GateConfig(contexts=self.gate.contexts)}
+        dynamics = self.dynamics.model_copy(update={"messages": messages})
+        return self.model_copy(update={**update, "dynamics": dynamics})
+
+
+def _is_laws(dynamics: Any) -> bool:
+    """Whether unread settings name force laws."""
+    kind = dynamics.get("kind") if isinstance(dynamics, dict) else dynamics
+    return kind == "laws" or isinstance(dynamics, LawsConfig)
+
+
+def _unused() -> dict[str, Any]:
+    """Settings of networks, as they are where there are none."""
+    names = ("width", "objective", "solver", "rebuild_graph")
+    return {
+        "encoder": EncoderConfig(strength_context=False),
+        "state": KinematicConfig(coupling=False),
+        **{name: PGODEConfig.model_fields[name].default for name in names},
+    }

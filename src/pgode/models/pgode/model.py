@@ -57,11 +57,13 @@ class PGODE(LatentODE):
 
     @classmethod
     def build(cls, config: ModelConfig, normaliser: Normaliser) -> Forecaster:
-        """PGODE with message prototypes, or with force laws if configured."""
+        """PGODE with message prototypes, with force laws, or with both."""
         if isinstance(config, PGODEConfig) and isinstance(config.dynamics, LawsConfig):
             from pgode.models.pgode.laws.model import ForceLaws
+            from pgode.models.pgode.slow.model import LawsWithMessages
 
-            return ForceLaws(config, normaliser)
+            kind = LawsWithMessages if config.dynamics.messages else ForceLaws
+            return kind(config, normaliser)
         return super().build(config, normaliser)
 
     @property
@@ -185,7 +187,7 @@ class PGODE(LatentODE):
         """Gate weights and contexts."""
         return {"gate": self.gate(contexts_of(encoded), batch), **encoded.contexts}
 
-    def flow(self, batch: Batch) -> Flow:
+    def flow(self, batch: Batch) -> Flow | None:
         """The initial value problem of Eq. 10, see `pgode.models.pgode.flow`."""
         from pgode.models.pgode.flow import flow
 

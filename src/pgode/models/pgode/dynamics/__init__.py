@@ -26,9 +26,14 @@ DynamicsConfig = Annotated[
 
 
 def build_dynamics(
-    config: MessagesConfig | SingleConfig | MLPConfig, inputs: int, width: int, attributes: int
+    config: MessagesConfig | SingleConfig | MLPConfig | LawsConfig,
+    inputs: int,
+    width: int,
+    attributes: int,
 ) -> Prototypes:
-    """The right-hand side that a config names."""
+    """The right-hand side that a config names; for force laws, what is evaluated beside them."""
+    if isinstance(config, LawsConfig):
+        return Prototypes(inputs, width, config.prototypes, attributes)
     if isinstance(config, SingleConfig):
         return Single(inputs, width, attributes)
     if isinstance(config, MLPConfig):

@@ -25,6 +25,11 @@ class LawsConfig(Settings):
         None, description="lengths of a periodic box along each axis, in the units of the data"
     )
     ensemble: int = Field(16, ge=1, description="runs whose mean is the forecast; 1: a single run")
+    messages: bool | None = Field(
+        None,
+        description="add message prototypes as slow kicks, for what is no pair force; null: where "
+        "the laws leave something unexplained",
+    )
 
     @model_validator(mode="after")
     def _steps_are_within_the_most(self) -> "LawsConfig":

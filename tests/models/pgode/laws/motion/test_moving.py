@@ -5,12 +5,12 @@ import tracemalloc
 import numpy as np
 import pytest
 import torch
+from tests.models.pgode.laws.motion.small_motion import Case, case, joined, power_table
 
 from pgode.models.pgode.laws.motion.force_kernel import Space, Steps
 from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.motion.plain import move_plainly
 from pgode.models.pgode.laws.motion.table import Cells
-from tests.models.pgode.laws.motion.small_motion import Case, case, joined, power_table
 
 KINDS = ("free", "walls", "periodic", "limit")
 NAMES = ("positions", "velocities", *Forces._fields)

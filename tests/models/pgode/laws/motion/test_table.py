@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from tests.models.pgode.laws.motion.small_motion import power_table
 
 from pgode.models.pgode.laws.motion.plain import tabulated
 from pgode.models.pgode.laws.motion.table import Cells
-from tests.models.pgode.laws.motion.small_motion import power_table
 
 
 @pytest.mark.parametrize("exponent", (-2.0, -1.0, 0.5, 1.0, -6.0))

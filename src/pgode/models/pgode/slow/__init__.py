@@ -1,0 +1,1 @@
+"""Force laws with message prototypes as slow kicks, and when they are needed."""
