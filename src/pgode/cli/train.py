@@ -108,10 +108,10 @@ def train(
         command = f"pgode train --resume {stopped.folder}"
         console.print(f"Stopped; the run is saved. Continue it: {command}")
         return 130
-    model = Run.open(folder).model
-    for finding in model.findings():
+    found = Run.open(folder).model
+    for finding in found.findings():
         console.print(f"Found {finding}", highlight=False)
-    if epochs is not None and not any(True for _ in model.parameters()):
+    if epochs is not None and not any(True for _ in found.parameters()):
         console.print("Note: --epochs had no effect; force laws are found without gradient steps.")
     warning = gate_warning(folder)
     if warning:

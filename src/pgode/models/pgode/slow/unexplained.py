@@ -7,12 +7,12 @@ import numpy as np
 from pgode.batches.windows import Windows
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.laws.config import LawsConfig
-from pgode.models.pgode.laws.fitting import Fit, fit
-from pgode.models.pgode.laws.inference import infer
+from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
+from pgode.models.pgode.laws.evidence.inference import infer
+from pgode.models.pgode.laws.evidence.observation import Observation, observations
+from pgode.models.pgode.laws.finding.fitting import Fit, fit
 from pgode.models.pgode.laws.model import ForceLaws
-from pgode.models.pgode.laws.observation import Observation, observations
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
-from pgode.models.pgode.laws.regression import Splines
 
 LARGEST = 0.01
 """Share of squared changes of velocity that laws may leave unexplained without messages."""
@@ -71,7 +71,7 @@ def _left(model: ForceLaws, seen: Sequence[Observation], seed: int) -> float:
         return 1.0
     low, high = range_of(np.concatenate([each.distances for each in seen]))
     splines = Splines(np.zeros(1), low, spacing_of(low, high), SPLINES)
-    how = Fit(model.numbers, model.scope, model.periods, model.cells)
+    how = Fit(model.numbers, model.scope, model.cells)
     model.keep_laws(fit(seen, how, splines, seed, lambda what, share: None), (low, high))
     known, shares = model.knowledge(), []
     for each in seen:
