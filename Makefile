@@ -25,8 +25,8 @@ ASSETS := src/pgode/reports/assets
 
 # What `make demo` gives to each command. It stays within a few minutes on two cores.
 DEMO := demo
-DEMO_SIMULATE ?= --train 400 --val 60 --test 100 --ood 100
-DEMO_TRAIN ?= --epochs 16 --set model.width=64
+DEMO_SIMULATE ?= --train 200 --val 60 --test 100 --ood 100
+DEMO_TRAIN ?=
 DEMO_EVALUATE ?=
 # For instance `make test PYTEST_FLAGS="-k solver"`.
 PYTEST_FLAGS ?=
@@ -36,12 +36,13 @@ TEST_JOBS ?= 2
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(STAMP)  ## Simulate Springs, train, evaluate, and write a report, as a user would
+demo: $(STAMP)  ## Simulate Charged, find its law, evaluate, forecast, and write a report
 	rm -rf $(DEMO)/run
-	$(BIN)/pgode simulate springs -o $(DEMO)/springs.nc $(DEMO_SIMULATE)
-	$(BIN)/pgode train $(DEMO)/springs.nc -o $(DEMO)/run $(DEMO_TRAIN)
+	$(BIN)/pgode simulate charged -o $(DEMO)/charged.nc $(DEMO_SIMULATE)
+	$(BIN)/pgode train $(DEMO)/charged.nc -o $(DEMO)/run $(DEMO_TRAIN)
+	$(BIN)/pgode laws $(DEMO)/run
 	$(BIN)/pgode evaluate $(DEMO)/run $(DEMO_EVALUATE)
-	$(BIN)/pgode forecast $(DEMO)/run $(DEMO)/springs.nc -o $(DEMO)/forecast.nc
+	$(BIN)/pgode forecast $(DEMO)/run $(DEMO)/charged.nc -o $(DEMO)/forecast.nc
 	$(BIN)/pgode report $(DEMO)/run
 
 # One after the other even under `make -j`: they share the cores, and the first failure ends it.

@@ -114,11 +114,11 @@ class Live(Display):
         self.bars.update(self.task, validation=f"val {row['val_mse']:.3e}{best}{use}")
         if not self.console.is_terminal:
             left = _clock(self._left(progress, progress.epoch * self.steps))
-            train = row["train"].get("mse", float("nan"))
+            train = f"train mse {row['train']['mse']:.3e}  " if "mse" in row["train"] else ""
             if gate is not None and gate.difference is not None:
                 use += f" differing by {gate.difference:.0%}"
             self.console.print(
-                f"epoch {row['epoch']}/{self.epochs}  train mse {train:.3e}  "
+                f"epoch {row['epoch']}/{self.epochs}  {train}"
                 f"val mse {row['val_mse']:.3e}{best}{use}  {_clock(row['seconds'])} so far, "
                 f"{left} left",
                 highlight=False,

@@ -34,7 +34,7 @@ PAPER: Preset = {
         },
         "objective": {
             "scale": "system",
-            "sigma": 1.0,
+            "sigma": 0.01,
             "parameter_info_weight": 1.0,
             "context_info_weight": 1.0,
             "context_info_floor": True,

@@ -38,7 +38,7 @@ SETTINGS: dict[str, Any] = {
 READOUT = {"history_readout": True, "mean_structure": True}
 CHANGES: dict[str, dict[str, Any]] = {
     "default": {},
-    "paper": PAPER["model"],
+    "paper": merged(PAPER["model"], {"objective": {"sigma": 1.0}}),
     "history-readout": {"state": READOUT},
     "history-readout-positions": {"state": {"kind": "latent", **READOUT}},
     "group-context": {"gate": {"group_context": True}},

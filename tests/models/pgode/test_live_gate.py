@@ -19,6 +19,7 @@ from pgode.training.gate_use import GateUse
 
 SETTINGS = {
     "model.width": 24,
+    "model.objective.sigma": 1.0,  # What is known of an object then passes through the gate.
     "window.condition": 8,
     "window.starts": "random",
     "training.batch": 16,
