@@ -30,7 +30,10 @@ SETTINGS = {
 """Random window starts (from the preset), a curriculum, an adversary: all that resuming must keep.
 Four steps per epoch."""
 
-OPTIONS = tuple(word for key, value in SETTINGS.items() for word in ("--set", f"{key}={value}"))
+OPTIONS = (
+    *("--preset", "messages"),
+    *(word for key, value in SETTINGS.items() for word in ("--set", f"{key}={value}")),
+)
 """The same for the command line."""
 
 

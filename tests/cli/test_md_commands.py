@@ -114,14 +114,14 @@ def test_a_forecast_becomes_a_trajectory_of_the_same_atoms(place: Path, capsys: 
 
 @pytest.mark.parametrize(
     "options, preset",
-    [("", "molecules"), ("--preset default", "default"), ("--model lstm", "default")],
+    [("", "molecules"), ("--preset messages", "messages"), ("--model lstm", "default")],
 )
 def test_atoms_are_trained_with_their_own_preset(
     place: Path, capsys: Captured, options: str, preset: str
 ) -> None:
     small = "--horizon 2 --epochs 1 --set window.condition=3 --set model.width=8"
     assert run_command(f"train mine.nc -o run {small} {options}".split()) == 0
-    assert ("a molecule: using preset molecules" in said(capsys)) == (preset == "molecules")
+    assert ("Using preset molecules: the data describe a molecule" in said(capsys)) == (preset == "molecules")
     assert json.loads(Path("run/config.json").read_text())["preset"] == preset
     if not options:
         again = pgode.train("mine.nc", "again", horizon=2, epochs=1, config="run/config.json")

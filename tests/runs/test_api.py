@@ -23,7 +23,7 @@ class Interrupt(Display):
 
 def test_simulate_train_forecast_evaluate_in_a_few_lines(tmp_path: Path) -> None:
     data = pgode.simulate("springs", objects=3, frames=18, train=8, val=4, test=4, ood=3, seed=1)
-    run = pgode.train(data, tmp_path / "run", epochs=3, settings=TINY)
+    run = pgode.train(data, tmp_path / "run", preset="messages", epochs=3, settings=TINY)
     result = run.evaluate(data)
     assert result.mse == trained().evaluate(springs()).mse
     forecast = run.forecast(data.split_of("test"), until=4, samples=5)
@@ -65,7 +65,7 @@ def test_settings_come_from_a_file_and_single_changes(tmp_path: Path) -> None:
 def test_an_interrupted_run_is_saved_and_can_be_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt, match="its state is saved"):
-        pgode.train(springs(), folder, epochs=3, settings=TINY, display=Interrupt())
+        pgode.train(springs(), folder, preset="messages", epochs=3, settings=TINY, display=Interrupt())
     with pytest.raises(TrainingStopped) as stopped:
         pgode.resume(folder, springs(), display=Interrupt())
     assert stopped.value.folder == folder

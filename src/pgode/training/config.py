@@ -127,16 +127,22 @@ def config_for(
     """The settings for data where no preset is named, see `preset_for`."""
     model = name if file is None else _read(file).get("name", name)
     preset = preset_for(data, model) if isinstance(model, str) else "default"
+    return fitting_config(name, preset, file, changes)
+
+
+def fitting_config(
+    name: str, preset: str, file: Path | None = None, changes: dict[str, Any] | None = None
+) -> RunConfig:
+    """The settings of a preset; those of message prototypes where changes are those of networks."""
     try:
         return run_config(name, preset, file, changes)
-    except InputError:
-        # Settings of networks ask for message prototypes.
-        if preset != "default" or "messages" not in presets_of(model):
+    except InputError as problem:
+        if preset != "default" or "messages" not in presets_of(name):
             raise
-    try:
-        return run_config(name, "messages", file, changes)
-    except InputError:
-        return run_config(name, preset, file, changes)
+        try:
+            return run_config(name, "messages", file, changes)
+        except InputError:
+            raise problem from None
 
 
 def parse_changes(pairs: list[str]) -> dict[str, Any]:

@@ -168,7 +168,7 @@ def test_the_grid_runs_on_two_ray_workers(tmp_path, folder):
         (["table1", "--budget", "big"], "smoke, quick, paper"),
         (["table1", "--models", "hoppe"], 'Did you mean "hope"'),
         (["table9", "--datasets", "springs"], "springs-30"),
-        (["table1", "--preset", "best"], "default, paper"),
+        (["table1", "--preset", "best"], "default, messages, paper"),
     ],
 )
 def test_bad_choices_are_one_paragraph_and_exit_code_2(words, expected, tmp_path, capsys):

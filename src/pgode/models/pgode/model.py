@@ -13,7 +13,7 @@ from pgode.models.forecaster import Forecaster, Losses, ModelConfig
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE
 from pgode.models.pgode.config import PGODEConfig
-from pgode.models.pgode.dynamics import build_dynamics
+from pgode.models.pgode.dynamics import MessagesConfig, build_dynamics
 from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate, contexts_of
 from pgode.models.pgode.laws.config import LawsConfig
@@ -33,7 +33,6 @@ class PGODE(LatentODE):
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
-        assert not isinstance(config.dynamics, LawsConfig)
         features, width, objective = len(normaliser.features), config.width, config.objective
         recompute = config.solver.recompute
         self.object_encoder = TemporalGraphEncoder(
@@ -48,7 +47,10 @@ class PGODE(LatentODE):
         self.gate = Gate(width, self.prototypes, config.gate) if config.gated else NoGate()
         self.state = _state(config, normaliser)
         attributes = len(normaliser.edge_attributes)
-        self.dynamics = build_dynamics(config.dynamics, self.state.inputs, width, attributes)
+        dynamics = config.dynamics
+        if isinstance(dynamics, LawsConfig):  # Beside laws, messages have as many prototypes.
+            dynamics = MessagesConfig(prototypes=dynamics.prototypes)
+        self.dynamics = build_dynamics(dynamics, self.state.inputs, width, attributes)
         self.rebuild = GraphRebuilder(normaliser) if config.rebuild_graph else None
         parameters = len(normaliser.parameters) if objective.parameter_info_weight > 0 else 0
         self.parameter_critic = MutualInformation(width, parameters, width) if parameters else None

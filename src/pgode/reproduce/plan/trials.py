@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pgode.reproduce.datasets.registry import DATASETS
-from pgode.training.config import RunConfig, run_config
+from pgode.training.config import RunConfig, fitting_config
 from pgode.training.presets import PRESETS
 
 
@@ -92,7 +92,7 @@ class Trial:
             "training.seed": self.seed,
             "training.threads": threads,
         }
-        return run_config(self.model, self.preset, None, {**shared, **dict(self.settings)})
+        return fitting_config(self.model, self.preset, None, {**shared, **dict(self.settings)})
 
 
 def current(trial: Trial) -> Trial:
