@@ -93,7 +93,7 @@ def agreement_sentence(reading: LawsReading) -> list[str]:
     if reading.agreement is None:
         return []
     return [
-        f"hidden kinds: adjusted Rand index {reading.agreement:.3f} on the test split (1: same)"
+        f"hidden kinds: adjusted Rand index {reading.agreement:.3f} on the test split (1: the same groups)"
     ]
 
 
