@@ -1,10 +1,10 @@
 """The closed form of a law: the simplest that fits, or the closest with a word that it does not.
 
 A form fits if it is nowhere farther from the law than `TOLERANCE` of the law's size plus `SIGMAS`
-of the law's own standard deviations. A later form is taken only if its largest misfit is `BETTER`
-times smaller, and `WORTH` times for each parameter it has more; misfits below `EXACT` count as
-equal. Lengths that the distances cannot show (a screening far beyond them, a softening far below)
-rule a form out.
+of the law's own standard deviations, these up to `MOST` of its size. A later form is taken only if
+its largest misfit is `BETTER` times smaller, and `WORTH` times for each parameter it has more;
+misfits below `EXACT` count as equal. Lengths that the distances cannot show (a screening far beyond
+them, a softening far below) rule a form out.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from pgode.evaluation.laws.least_squares import Table, best_fit, errors
 
 TOLERANCE = 0.02
 SIGMAS = 3.0
+MOST = 0.1
 BETTER = 2.0
 WORTH = 5.0
 EXACT = 0.05
@@ -53,10 +54,10 @@ class Fit:
             return self.form.value(self.values, distance)
 
 
-def size(distance: Values, force: Values, nearby: float = NEARBY) -> Values:
+def size(distance: Values, force: Values) -> Values:
     """The size of a law around each distance; the force itself may be zero."""
     x = np.log(distance)
-    near = np.abs(x[:, None] - x[None]) <= np.log(nearby)
+    near = np.abs(x[:, None] - x[None]) <= np.log(NEARBY)
     return np.asarray(np.sqrt((near * force**2).sum(1) / near.sum(1)))
 
 
@@ -66,13 +67,14 @@ def choose(distance: Values, force: Values, deviation: Values) -> Fit:
     scale = np.maximum(size(distance, force), least)
     sigma = np.sqrt(deviation**2 + (FLOOR * scale) ** 2)
     table = Table(distance, force, deviation, sigma)
+    allowed = TOLERANCE * scale + np.minimum(SIGMAS * deviation, MOST * scale)
     best: tuple[float, Form, Values] | None = None
     for form in FORMS:
         values = best_fit(form, table)
         if not _visible(form, values, distance):
             continue
         off = np.abs(form.value(values, distance) - force)
-        misfit = max(float((off / (TOLERANCE * scale + SIGMAS * deviation)).max()), EXACT)
+        misfit = max(float((off / allowed).max()), EXACT)
         if best is None or misfit < best[0] / _worth(best[1], form):
             best = misfit, form, values
     assert best is not None  # A straight line has no length that could rule it out.

@@ -17,10 +17,10 @@ FITTED = 100
 """Distances that a closed form is fitted to, within the range seen."""
 FEWEST = 20
 """Fewest of these that a law has to be known at."""
-KNOWN = 0.1
+KNOWN = 0.05
 """A law is known where its standard deviation is at most this share of its size."""
-WIDE = 2.0
-"""Here the size is that within a factor of two, so that a change of sign is no gap."""
+GAP = 2.0
+"""Factor between two distances that a law may be less known in between: it may change its sign."""
 TRIMS = sorted(
     ((low, high) for low in (0, 10, 20, 30, 40) for high in (0, 10, 20, 30) if low + high <= 50),
     key=sum,
@@ -151,7 +151,7 @@ def read_law(law: RadialLaw, mutual: bool, ranges: Ranges | None = None) -> LawR
         *(law.receiver, law.sender, mutual, nearest, farthest),
         *(table, law.force(table), law.deviation(table)),
     )
-    inside = _longest(deviation <= KNOWN * size(distance, force, nearby=WIDE))
+    inside = _longest(deviation <= KNOWN * size(distance, force), distance)
     r, f, s = distance[inside], force[inside], deviation[inside]
     if len(r) < FEWEST or not (np.abs(f) > 2 * s).any():
         return reading
@@ -180,14 +180,15 @@ def _widest(r: Values, f: Values, s: Values) -> tuple[slice, Fit]:
     return slice(None), choose(r, f, s)
 
 
-def _longest(known: Bool[np.ndarray, " points"]) -> slice:
-    """The longest stretch of known points."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], known.astype(np.int8), [0]])))
-    stretches = edges.reshape(-1, 2)
-    if not len(stretches):
+def _longest(known: Bool[np.ndarray, " points"], distance: Values) -> slice:
+    """The longest stretch of known points, across gaps as narrow as a change of sign makes."""
+    places = np.flatnonzero(known)
+    if not len(places):
         return slice(0, 0)
-    start, stop = stretches[np.argmax(np.diff(stretches, axis=1))]
-    return slice(int(start), int(stop))
+    gaps = distance[places[1:]] > distance[places[:-1]] * GAP
+    stretches = np.split(places, np.flatnonzero(gaps) + 1)
+    best = max(stretches, key=lambda each: int(each[-1] - each[0]))
+    return slice(int(best[0]), int(best[-1]) + 1)
 
 
 def _zero(r: Values, f: Values) -> float:

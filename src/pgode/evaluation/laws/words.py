@@ -92,9 +92,7 @@ def agreement_sentence(reading: LawsReading) -> list[str]:
     """How well the gate tells the true kinds apart, where they are known."""
     if reading.agreement is None:
         return []
-    return [
-        f"hidden kinds: adjusted Rand index {reading.agreement:.3f} on the test split (1: same)"
-    ]
+    return [f"hidden kinds: adjusted Rand index {reading.agreement:.3f} on the test split"]
 
 
 def other_sentences(reading: LawsReading) -> Sequence[str]:
