@@ -90,7 +90,7 @@ class LawsWithMessages(PGODE):
         self.laws.prepare(training, seed, progress)
         seen = frames(self.laws, training, seed)
         largest = max(float(np.abs(each.changes[:, :, 0]).max()) for each in seen)
-        limit = min(float(self.laws.limit), largest * self.laws.steps.fewest)
+        limit = min(self.laws.space.limit, largest * self.laws.steps.fewest)
         self.laws.keep_scheme(self.laws.steps, limit)
         return True
 
