@@ -5,18 +5,18 @@ import tracemalloc
 import numpy as np
 import pytest
 import torch
+from tests.models.pgode.laws.motion.small_motion import Case, case, joined, power_table
 
 from pgode.models.pgode.laws.motion.force_kernel import Space, Steps
 from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.motion.plain import move_plainly
 from pgode.models.pgode.laws.motion.table import Cells
-from tests.models.pgode.laws.motion.small_motion import Case, case, joined, power_table
 
 KINDS = ("free", "walls", "periodic", "limit")
 NAMES = ("positions", "velocities", *Forces._fields)
 
 
-@pytest.mark.parametrize("lead", (0.0, 0.5))
+@pytest.mark.parametrize("lead", [0.0, 0.5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_backward_is_exact_for_every_input(kind: str, lead: float) -> None:
     given = case(kind, lead)
@@ -29,7 +29,7 @@ def test_backward_is_exact_for_every_input(kind: str, lead: float) -> None:
     assert torch.autograd.gradcheck(states, tensors, eps=1e-6, atol=1e-6, fast_mode=True)
 
 
-@pytest.mark.parametrize("lead", (0.0, 0.5))
+@pytest.mark.parametrize("lead", [0.0, 0.5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_plain_torch_gives_the_same_states_and_gradients(kind: str, lead: float) -> None:
     given = case(kind, lead)
@@ -58,7 +58,7 @@ def test_every_input_has_an_influence() -> None:
         assert gradient.abs().max() > 0, name
 
 
-@pytest.mark.parametrize("kind", ("free", "walls", "periodic"))
+@pytest.mark.parametrize("kind", ["free", "walls", "periodic"])
 def test_negative_durations_lead_back_to_the_start(kind: str) -> None:
     given = case(kind)
     given = Case(given.tensors, given.layout, given.space, given.durations[..., :1], given.steps)

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from tests.models.pgode.laws.motion.small_motion import power_table
 
 from pgode.models.pgode.laws.motion.plain import tabulated
 from pgode.models.pgode.laws.motion.table import Cells
-from tests.models.pgode.laws.motion.small_motion import power_table
 
 
-@pytest.mark.parametrize("exponent", (-2.0, -1.0, 0.5, 1.0, -6.0))
+@pytest.mark.parametrize("exponent", [-2.0, -1.0, 0.5, 1.0, -6.0])
 def test_table_reproduces_a_power_law_to_eight_digits(exponent: float) -> None:
     cells = Cells.covering(2.0**-8, 2.0**4)
     distance = torch.from_numpy(np.geomspace(2.0**-8, 2.0**4, 1001))
