@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tests.models.pgode.laws.small_laws import built, give, particles, trajectories, whole
+from tests.rigid_motions import moved, moved_batch, turn
 
 from pgode.batches.windows import Batch
 from pgode.models.pgode.laws.model import ForceLaws
-from tests.models.pgode.laws.small_laws import built, give, particles, trajectories, whole
-from tests.rigid_motions import moved, moved_batch, turn
 
 
 def two_laws(receiver: int, sender: int, distance: np.ndarray) -> np.ndarray:

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from tests.models.pgode.laws.small_laws import built, give, whole
 
 import pgode
 from pgode.data.simulate import mixed, pair_laws
 from pgode.models.pgode.laws.evidence.inference import Scope, infer
 from pgode.models.pgode.laws.model import ForceLaws
-from tests.models.pgode.laws.small_laws import built, give, whole
 
 
 def truth(receiver: int, sender: int, distance: np.ndarray) -> np.ndarray:
@@ -41,7 +41,7 @@ def test_strengths_outside_the_range_of_training_are_recovered(
 ) -> None:
     model, data = case
     now = model.situation(whole(model, data))
-    truth = np.asarray(data.parameters)[:, list(data.parameter_names).index("strength")]
+    truth = data.parameters[:, model.normaliser.parameters.index("strength")]
     assert (np.abs(truth - 1) > 0.1).any()
     errors = np.abs(now.forces.strength[0].numpy() - truth)
     assert np.median(errors) < 1e-3
