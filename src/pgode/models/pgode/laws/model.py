@@ -35,6 +35,7 @@ from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
 from pgode.models.pgode.laws.readout import Law, laws_of
 from pgode.models.pgode.laws.requirements import check_named
 from pgode.models.pgode.laws.words import sentences
+from pgode.models.pgode.laws.wrapping import low_end, wrapped
 from pgode.nn.frames import last_observed
 
 CELLS = Cells.covering(2.0**-14, 2.0**5)
@@ -93,6 +94,7 @@ class ForceLaws(Forecaster):
         self.settings = config.dynamics
         check_named(normaliser, self.settings)
         self.units = Units.of(normaliser)
+        self.box_low = low_end(normaliser, self.settings.box)
         kinds, axes = self.settings.prototypes, len(normaliser.positions)
         self.numbers = law_numbers(kinds, self.settings.third_law)
         self.radial = RadialLaws(int(self.numbers.max()) + 1, CELLS)
@@ -230,11 +232,11 @@ class ForceLaws(Forecaster):
         members = max(self.settings.ensemble, samples)
         path = self.run(batch, now, times, members)
         states = self._features(path, batch)
-        mean = states[: self.settings.ensemble].mean(0)
+        mean = self._wrapped(states[: self.settings.ensemble].mean(0))
         dtype = batch.states.dtype
         return Forecast(
             mean.to(dtype),
-            states[:samples].to(dtype),
+            self._wrapped(states[:samples]).to(dtype),
             self._contexts(batch, now, path),
             int(path.steps.max(initial=0)),
         )
@@ -244,7 +246,7 @@ class ForceLaws(Forecaster):
     ) -> Float[Tensor, "objects outputs features"]:
         """The mean forecast from a situation that is known already."""
         path = self.run(batch, now, times, self.settings.ensemble)
-        return self._features(path, batch).mean(0)
+        return self._wrapped(self._features(path, batch).mean(0))
 
     @torch.no_grad()
     def run(
@@ -299,6 +301,9 @@ class ForceLaws(Forecaster):
         states[..., self.units.positions] = torch.from_numpy(position)
         states[..., self.units.velocities] = torch.from_numpy(velocity)
         return states.transpose(1, 2)
+
+    def _wrapped(self, states: Float[Tensor, "*rows features"]) -> Float[Tensor, "*rows features"]:
+        return wrapped(states, self.units, self.box_low, self.periods)
 
     def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
         """Find laws, prototypes and walls in the training data."""

@@ -82,10 +82,13 @@ def infer(
     *,
     heat: float = 1.0,
 ) -> Inferred:
-    """Weights and strength from all usable intervals, starting from `weights` if given."""
+    """Weights and strength from all usable intervals, starting from `weights` if given.
+
+    Without any, the weights are the prior shares and the strength is one.
+    """
     kinds, edges = len(known.shares), len(seen.receivers)
     equal = np.tile(known.shares, (seen.objects, 1))
-    if weights is not None or kinds == 1:
+    if weights is not None or kinds == 1 or not seen.usable.any():
         begin = equal if weights is None else weights
         return _improved(seen, known, scope, begin, 1.0, heat, 2)
     room = 8 * edges * known.table.shape[1] * len(seen.durations) * 2 * seen.axes
