@@ -16,7 +16,7 @@ from cyclopts import CycloptsError
 import pgode
 from pgode.cli.app import app
 from pgode.runtime.errors import InputError
-from pgode.training.config import parse_changes, run_config
+from pgode.training.config import fitting_config, parse_changes, run_config
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -122,7 +122,7 @@ def test_commands_of_a_page_have_options_that_exist(page: Path) -> None:
         if command.__name__ == "train":
             given = bound.arguments
             changes = parse_changes(list(given.get("changes", ())))
-            run_config(given.get("model", "pgode"), changes=changes)
+            fitting_config(given.get("model", "pgode"), "default", changes=changes)
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:
@@ -159,22 +159,30 @@ def test_settings_named_on_a_page_exist_and_take_the_value(page: Path) -> None:
         given = [f"{key}={value}" for key, value in SETTING.findall(line)]
         for setting in given:
             try:
-                run_config(changes=parse_changes([setting]))
+                fitting_config("pgode", "default", changes=parse_changes([setting]))
             except InputError:  # It needs the others that the line names beside it.
-                run_config(changes=parse_changes(given))
+                fitting_config("pgode", "default", changes=parse_changes(given))
 
 
 def test_table_of_settings_is_that_of_the_code() -> None:
-    default, paper = preset("default"), preset("paper")
+    messages, paper = preset("messages"), preset("paper")
     written = {
-        cells[0].strip("`"): cells[1:3] for cells in rows("commands.md", "setting", "`default`")
+        cells[0].strip("`"): cells[1:3] for cells in rows("commands.md", "setting", "`messages`")
     }
     expected = {
-        key: [shown(has[key]) if key in has else "-" for has in (default, paper)]
-        for key in dict.fromkeys([*default, *paper])
+        key: [shown(has[key]) if key in has else "-" for has in (messages, paper)]
+        for key in dict.fromkeys([*messages, *paper])
         if key not in ("name", "preset")
     }
     assert written == expected
+
+
+def test_table_of_the_laws_settings_is_that_of_the_code() -> None:
+    laws = {k: v for k, v in preset("default").items() if k.startswith("model.dynamics.")}
+    written = {
+        cells[0].strip("`"): cells[1] for cells in rows("commands.md", "setting of force laws")
+    }
+    assert written == {key: shown(value) for key, value in laws.items()}
 
 
 def shown(value: Any) -> str:
@@ -185,8 +193,8 @@ def shown(value: Any) -> str:
 
 
 def test_table_of_differences_says_what_each_preset_has() -> None:
-    presets = [preset("default"), preset("paper")]
-    listed = rows("differences.md", "`default`", "`paper`")
+    presets = [preset("messages"), preset("paper")]
+    listed = rows("differences.md", "`messages`", "`paper`")
     undone = [cells for cells in listed if cells[1]]
     assert len(undone) > 15
     for name, undo, *states in undone:
@@ -197,9 +205,9 @@ def test_table_of_differences_says_what_each_preset_has() -> None:
 
 
 def test_settings_that_the_presets_disagree_on_are_among_the_differences() -> None:
-    default, paper = preset("default"), preset("paper")
-    either = {*default, *paper} - {"preset"}
-    disagreed = {key for key in either if default.get(key) != paper.get(key)}
+    messages, paper = preset("messages"), preset("paper")
+    either = {*messages, *paper} - {"preset"}
+    disagreed = {key for key in either if messages.get(key) != paper.get(key)}
     written = text_of(ROOT / "docs/differences.md")
     assert [key for key in sorted(disagreed) if key not in written] == []
 

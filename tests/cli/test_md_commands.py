@@ -121,7 +121,9 @@ def test_atoms_are_trained_with_their_own_preset(
 ) -> None:
     small = "--horizon 2 --epochs 1 --set window.condition=3 --set model.width=8"
     assert run_command(f"train mine.nc -o run {small} {options}".split()) == 0
-    assert ("Using preset molecules: the data describe a molecule" in said(capsys)) == (preset == "molecules")
+    assert ("Using preset molecules: the data describe a molecule" in said(capsys)) == (
+        preset == "molecules"
+    )
     assert json.loads(Path("run/config.json").read_text())["preset"] == preset
     if not options:
         again = pgode.train("mine.nc", "again", horizon=2, epochs=1, config="run/config.json")

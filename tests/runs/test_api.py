@@ -65,7 +65,9 @@ def test_settings_come_from_a_file_and_single_changes(tmp_path: Path) -> None:
 def test_an_interrupted_run_is_saved_and_can_be_resumed(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt, match="its state is saved"):
-        pgode.train(springs(), folder, preset="messages", epochs=3, settings=TINY, display=Interrupt())
+        pgode.train(
+            springs(), folder, preset="messages", epochs=3, settings=TINY, display=Interrupt()
+        )
     with pytest.raises(TrainingStopped) as stopped:
         pgode.resume(folder, springs(), display=Interrupt())
     assert stopped.value.folder == folder

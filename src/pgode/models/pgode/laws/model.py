@@ -1,7 +1,6 @@
 """PGODE whose prototypes are force laws: infer what objects are, integrate in fine steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,9 +12,8 @@ from pgode.batches.windows import Batch, Windows
 from pgode.models.forecaster import Forecast, Forecaster, Progress
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.laws.config import LawsConfig
-from pgode.models.pgode.laws.evidence.inference import Inferred, Knowledge, Scope, infer
+from pgode.models.pgode.laws.evidence.inference import Knowledge, Scope, infer
 from pgode.models.pgode.laws.evidence.observation import (
-    Observation,
     Units,
     layout,
     observations,
@@ -34,6 +32,7 @@ from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
 from pgode.models.pgode.laws.readout import Law, laws_of
 from pgode.models.pgode.laws.requirements import check_named
+from pgode.models.pgode.laws.situation import Situation
 from pgode.models.pgode.laws.words import sentences
 from pgode.models.pgode.laws.wrapping import low_end, wrapped
 from pgode.nn.frames import last_observed
@@ -46,28 +45,11 @@ ENOUGH = 24
 """Frames of a training system that its strength is taken from."""
 
 
-@dataclass(frozen=True)
-class Situation:
-    """Everything inferred from a batch's condition that its forecast starts from."""
-
-    seen: list[Observation]
-    inferred: list[Inferred]
-    layout: Layout
-    forces: Forces
-    deviation: Float[np.ndarray, " systems"]
-    wall_deviation: Float[np.ndarray, " systems"]
-
-    @property
-    def weights(self) -> Float[np.ndarray, "objects prototypes"]:
-        """Weights of the prototypes in use for every object."""
-        return np.concatenate([each.weights for each in self.inferred])
-
-
 class ForceLaws(Forecaster):
     """Prototypes are kinds of objects, and a radial law acts between each two of them.
 
-    Before the first epoch `prepare` finds laws and prototypes in the training data; epochs then
-    refine the laws through the fine steps. Weights and strengths are inferred, not learned.
+    `prepare` finds laws and prototypes in the training data. Weights of the prototypes and
+    strengths are inferred from each condition: there is nothing to train by gradients.
     """
 
     config: PGODEConfig

@@ -11,8 +11,9 @@ from torch import Tensor
 from pgode.batches.windows import Batch
 from pgode.models.pgode.dynamics.update import Mixture
 from pgode.models.pgode.laws.evidence.observation import present
-from pgode.models.pgode.laws.model import ForceLaws, Situation
+from pgode.models.pgode.laws.model import ForceLaws
 from pgode.models.pgode.laws.motion.moving import move
+from pgode.models.pgode.laws.situation import Situation
 from pgode.models.pgode.state import Kinematic
 from pgode.ode.checkpointing import checkpointed
 

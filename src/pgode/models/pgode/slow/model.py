@@ -14,7 +14,8 @@ from pgode.models.forecaster import Progress
 from pgode.models.latent import Encoded
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.gates import contexts_of
-from pgode.models.pgode.laws.model import ForceLaws, Situation
+from pgode.models.pgode.laws.model import ForceLaws
+from pgode.models.pgode.laws.situation import Situation
 from pgode.models.pgode.model import PGODE
 from pgode.models.pgode.slow.kicks import Fast, Watch, kicked
 from pgode.models.pgode.slow.unexplained import frames
