@@ -267,7 +267,7 @@ def _knowledge(how: Fit, found: Found) -> Knowledge:
 
 def _united(seen: Sequence[Observation], how: Fit, found: Found) -> Found:
     """Unite prototypes as long as the data are explained as well by fewer laws."""
-    while (found.shares > RARE).sum() > 1:
+    for _ in range(int((found.shares > RARE).sum()) - 1):
         merged = _merged(seen, how, found, *_most_alike(seen, found))
         if merged.noise > WORTH * found.noise:
             break
