@@ -130,7 +130,7 @@ def test_info_says_what_is_in_data_and_runs(run: Path, capsys: Captured) -> None
     assert "Springs, 3 objects" in printed
     assert run_command(["info", str(run)]) == 0
     printed = said(capsys)
-    assert "pgode (preset default)" in printed
+    assert "pgode (preset messages)" in printed
     assert "3 of 3 epochs" in printed
 
 

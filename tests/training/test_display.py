@@ -55,7 +55,7 @@ def test_a_step_that_was_skipped_says_so_and_a_resumed_run_shows_its_error(termi
         assert "step skipped: not finite" in words
         assert "val 1.250e-01" in words
     else:
-        assert words == ("epoch 2/3  train mse nan  val mse 1.250e-01  0:07 so far, 0:04 left\n")
+        assert words == ("epoch 2/3  val mse 1.250e-01  0:07 so far, 0:04 left\n")
 
 
 def test_long_times_are_in_hours() -> None:

@@ -54,10 +54,14 @@ def test_the_log_and_the_evaluation_of_a_run_say_it(capsys):
 
 def test_a_collapsed_gate_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     collapsed = GateUse(5, 1.01, 1.02)
+    monkeypatch.setattr(folder, "_has_laws", lambda path: False)
     monkeypatch.setattr(folder, "gate_use", lambda path: collapsed)
     assert "1.01 of 5 per object, 1.02 over all objects" in folder.gate_warning(tmp_path)
     monkeypatch.setattr(folder, "gate_use", lambda path: GateUse(5, 1.01, 3.0))
     assert folder.gate_warning(tmp_path) is None
+    monkeypatch.setattr(folder, "gate_use", lambda path: collapsed)
+    monkeypatch.setattr(folder, "_has_laws", lambda path: True)
+    assert folder.gate_warning(tmp_path) is None  # There may be one kind of objects.
 
 
 def test_data_is_described_as_json_too(capsys, tmp_path: Path):

@@ -25,8 +25,9 @@ from pgode.models.pgode.config import PGODEConfig
     ],
 )
 def test_settings_without_effect_are_refused(settings: dict[str, Any], message: str) -> None:
+    alone = {"kind": "laws", "messages": False}
     with pytest.raises(ValidationError, match=message):
-        PGODEConfig.model_validate({"dynamics": {"kind": "laws"}, **settings})
+        PGODEConfig.model_validate({"dynamics": alone, **settings})
 
 
 @pytest.mark.parametrize("contexts", ["both", "object", "system"])

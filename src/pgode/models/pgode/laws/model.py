@@ -21,7 +21,7 @@ from pgode.models.pgode.laws.evidence.observation import (
 )
 from pgode.models.pgode.laws.evidence.walls import OUTWARDS, Walls, placed
 from pgode.models.pgode.laws.finding.finding import find
-from pgode.models.pgode.laws.finding.fitting import Found
+from pgode.models.pgode.laws.finding.fitting import OUTSIDE, Found
 from pgode.models.pgode.laws.finding.refinement import Refined, Unknowns
 from pgode.models.pgode.laws.finding.shooting import Frames, strengths
 from pgode.models.pgode.laws.motion import force_kernel
@@ -172,6 +172,8 @@ class ForceLaws(Forecaster):
                 frames, fixed, pairs, self.space, self.steps, known.spread, strength
             )
             forces = forces._replace(strength=torch.from_numpy(strength)[None])
+        # Where nothing was observed, strengths differ as those of the training systems do.
+        deviation = np.minimum(deviation, max(known.spread - OUTSIDE, 0.0) / 3)
         return Situation(seen, inferred, pairs, forces, deviation, np.array(wall_deviation))
 
     def _forces(

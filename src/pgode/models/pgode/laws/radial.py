@@ -47,7 +47,7 @@ def evaluate(
     """Force over distance of every law, and its derivative by the squared distance.
 
     Nearer than the splines' range a law goes on with the power `inner`, or its own where that is
-    NaN; farther, with the power that it ends in.
+    infinite; farther, with the power that it ends in.
     """
     x, splines = np.log(distance), coefficients.shape[1]
     high = low + spacing * (splines - 3)
@@ -55,7 +55,8 @@ def evaluate(
     values, slopes = (torch.from_numpy(b) for b in basis(inside, low, spacing, splines))
     correction, change = coefficients @ values.T, coefficients @ slopes.T
     beyond = torch.from_numpy(x - inside)
-    nearer = torch.zeros_like(exponents) if inner is None else (inner - exponents).nan_to_num(0.0)
+    own = torch.full_like(exponents, torch.inf) if inner is None else inner
+    nearer = torch.where(own.isfinite(), own - exponents, 0.0)
     growth = torch.where(beyond < 0, nearer[:, None], _growth(exponents, correction, change))
     correction = correction * torch.exp(growth * beyond)
     change = torch.where(beyond == 0, change, growth * correction)
@@ -107,7 +108,7 @@ class RadialLaws(nn.Module):
     exponents: Float[Tensor, " laws"]
     coefficients: Float[Tensor, "laws splines"]
     inner: Float[Tensor, " laws"]
-    """Powers that laws go on with nearer than the splines' range; NaN for their own."""
+    """Powers that laws go on with nearer than the splines' range; infinite for their own."""
     covariance: Float[Tensor, "laws splines+1 splines+1"]
     """Of each law's coefficients, then its exponent."""
 
@@ -117,7 +118,7 @@ class RadialLaws(nn.Module):
         self.register_buffer("span", torch.tensor([-3.0, 0.0], dtype=torch.float64))
         self.register_buffer("exponents", torch.zeros(laws, dtype=torch.float64))
         self.register_buffer("coefficients", torch.zeros(laws, SPLINES, dtype=torch.float64))
-        self.register_buffer("inner", torch.full((laws,), torch.nan, dtype=torch.float64))
+        self.register_buffer("inner", torch.full((laws,), torch.inf, dtype=torch.float64))
         size = (laws, SPLINES + 1, SPLINES + 1)
         self.register_buffer("covariance", torch.zeros(size, dtype=torch.float64))
 
@@ -135,7 +136,7 @@ class RadialLaws(nn.Module):
         """Remember the first few laws."""
         self.exponents[:laws] = torch.from_numpy(exponents)
         self.coefficients[:laws] = torch.from_numpy(coefficients)
-        self.inner[:laws] = torch.nan
+        self.inner[:laws] = torch.inf
 
     def table(self) -> Float[Tensor, "cells laws 4"]:
         """What the compiled core reads."""

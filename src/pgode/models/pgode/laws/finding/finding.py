@@ -153,7 +153,7 @@ def _inner_powers(
 
     In proportion to distance a force vanishes where two objects meet: no guess can do harm there.
     """
-    chosen = np.full(held_out.unknowns.laws, np.nan)
+    chosen = np.full(held_out.unknowns.laws, np.inf)
     misfit = replace(held_out, inner=chosen).misfit(values)
     for law in range(len(chosen)):
         tried = chosen.copy()
