@@ -149,17 +149,20 @@ def _levelled(unknowns: Unknowns, refined: Refined) -> Float[np.ndarray, " unkno
 def _inner_powers(
     held_out: Trial, values: Float[np.ndarray, " unknowns"]
 ) -> Float[np.ndarray, " laws"]:
-    """The power of each law nearer than its range: its own if encounters ask for it, else one.
+    """The power of each law nearer than its range: its own, or one where that explains more.
 
-    In proportion to distance a force vanishes where two objects meet: no guess can do harm there.
+    In proportion to distance a force vanishes where two objects meet, so a guess can do no harm
+    there. Where encounters do not decide, a law that is a pure power stays one.
     """
+    coefficients = held_out.unknowns.parts(values)[0]
+    pure = np.ptp(coefficients, axis=1) < TIE * np.abs(coefficients).max(1)
     chosen = np.full(held_out.unknowns.laws, np.inf)
     misfit = replace(held_out, inner=chosen).misfit(values)
     for law in range(len(chosen)):
         tried = chosen.copy()
         tried[law] = 1.0
         new = replace(held_out, inner=tried).misfit(values)
-        if new < misfit + TIE:
+        if new < misfit + (-TIE if pure[law] else TIE):
             chosen, misfit = tried, new
     return chosen
 
