@@ -5,7 +5,7 @@ Nothing is stored within an interval: its steps are retraced from the state at i
 
 from math import exp
 
-from pgode.models.pgode.laws.compiled import VERSION, entry, inner
+from pgode.models.pgode.laws.compiled import VERSION, entry, inlined
 from pgode.models.pgode.laws.motion.force_kernel import (
     BITS,
     REFLECT,
@@ -18,7 +18,7 @@ from pgode.models.pgode.laws.motion.force_kernel import (
 from pgode.models.pgode.laws.motion.forward_kernel import share_of_kick
 
 
-@inner
+@inlined
 def pull_back_kick(q, kick, one, bar, origin, room, q_bar, v_bar):
     """Gradient of one kick; returns that of the strength.
 
@@ -75,7 +75,7 @@ def pull_back_kick(q, kick, one, bar, origin, room, q_bar, v_bar):
     return strength_bar
 
 
-@inner
+@inlined
 def pull_back_damp(v, v_bar, drag, time, drag_bar):
     """Undo `damp`, and its gradient."""
     for i in range(v.shape[1]):
@@ -86,7 +86,7 @@ def pull_back_damp(v, v_bar, drag, time, drag_bar):
             v_bar[a, i] *= kept
 
 
-@inner
+@inlined
 def pull_back_drift(q, v, q_bar, v_bar, time, walls, kinds, walls_bar):
     """Undo `drift`, and its gradient."""
     for a in range(q.shape[0]):
@@ -105,7 +105,7 @@ def pull_back_drift(q, v, q_bar, v_bar, time, walls, kinds, walls_bar):
             q[a, i] = x
 
 
-@inner
+@inlined
 def pull_back_interval(q, v, q_bar, v_bar, number, duration, lead, one, bar, space, room):
     """Undo all steps of an interval, and their gradient; returns that of the strength."""
     h, strength_bar = duration / number, 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from pgode.models.pgode.laws.compiled import inner
+from pgode.models.pgode.laws.compiled import inlined
 
 BITS = 6
 """Bits of the mantissa that name a cell: 64 cells per octave of the squared distance, which keep a
@@ -134,7 +134,7 @@ class One(NamedTuple):
     push: Float[ndarray, "objects axes"]
 
 
-@inner
+@inlined
 def one_of(arrays, layout, c, s):
     """Views of what belongs to copy `c` of system `s`."""
     begin, end = layout.offsets[s], layout.offsets[s + 1]
@@ -152,7 +152,7 @@ def one_of(arrays, layout, c, s):
     )
 
 
-@inner
+@inlined
 def distances(q, one, periods, room):
     """Displacements and squared distances of all pairs; watches the smallest."""
     apart, square, pairs = room.apart, room.square, len(one.first)
@@ -178,7 +178,7 @@ def distances(q, one, periods, room):
     room.watch[0] = smallest
 
 
-@inner
+@inlined
 def place_of(bits, origin, cells):
     """The cell of a squared distance with these bits, the share of it, and whether it is in one."""
     cell = (bits >> SHIFT) - origin
@@ -189,14 +189,14 @@ def place_of(bits, origin, cells):
     return cell, (bits & FRACTION) * UNIT, True
 
 
-@inner
+@inlined
 def hermite(u):
     """Weights of values and slopes at both ends of a cell, at the share `u` of it."""
     v = 1.0 - u
     return v * v * (1.0 + 2.0 * u), u * u * (1.0 + 2.0 * v), v * v * u, -u * u * v
 
 
-@inner
+@inlined
 def factors(one, origin, room):
     """Force over distance of each pair on either end; watches the largest, a squared frequency."""
     table, coupling, factor = one.table, one.coupling, room.factor
@@ -216,7 +216,7 @@ def factors(one, origin, room):
     room.watch[1] = largest
 
 
-@inner
+@inlined
 def accelerate(q, one, space, room):
     """Sum the pairs' forces and the outer ones, and clip every component to +-`limit`."""
     distances(q, one, space.periods, room)

@@ -2,11 +2,11 @@
 
 from math import exp
 
-from pgode.models.pgode.laws.compiled import VERSION, entry, inner
+from pgode.models.pgode.laws.compiled import VERSION, entry, inlined
 from pgode.models.pgode.laws.motion.force_kernel import REFLECT, accelerate, one_of
 
 
-@inner
+@inlined
 def damp(v, drag, time):
     """Lose velocity to drag over `time`."""
     for i in range(v.shape[1]):
@@ -16,7 +16,7 @@ def damp(v, drag, time):
                 v[a, i] *= kept
 
 
-@inner
+@inlined
 def drift(q, v, time, walls, kinds):
     """Move freely, and mirror what is beyond a wall."""
     for a in range(q.shape[0]):
@@ -34,7 +34,7 @@ def drift(q, v, time, walls, kinds):
             q[a, i] = x
 
 
-@inner
+@inlined
 def share_of_kick(m, steps, lead):
     """How much of a step's kick comes before drift `m`, or after the last one."""
     if m == 0:
@@ -44,7 +44,7 @@ def share_of_kick(m, steps, lead):
     return 1.0
 
 
-@inner
+@inlined
 def interval(q, v, number, duration, lead, one, space, room):
     """Advance one system by `duration` in steps of kick, drift and kick."""
     h = duration / number
