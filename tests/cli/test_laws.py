@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.law_runs import run_with_laws, springs
+from tests.law_runs import SETTINGS, run_with_laws, springs
+from tests.models.pgode.laws.small_laws import random_walks, trajectories
 
 from pgode.cli.app import run_command
 from pgode.runs.training import train
@@ -95,6 +96,31 @@ def test_message_prototypes_are_no_laws(tmp_path: Path, capsys: Captured) -> Non
     train(springs(), tmp_path / "run", config, calibrated=False)
     assert run_command(["laws", str(tmp_path / "run")]) == 2
     assert "has message prototypes. Expected a run with" in capsys.readouterr().err
+
+
+def test_laws_beside_message_prototypes_are_printed(tmp_path: Path, capsys: Captured) -> None:
+    changes = {**SETTINGS, "model.dynamics.messages": True, "model.width": 8, "training.epochs": 1}
+    train(springs(), tmp_path / "run", run_config(changes=changes), calibrated=False)
+    assert run_command(["laws", str(tmp_path / "run")]) == 0
+    printed = capsys.readouterr().out
+    assert HOOKE.search(printed.splitlines()[0])
+    assert "message prototypes change velocities once per frame" in printed
+
+
+def test_a_run_in_which_no_law_was_found(tmp_path: Path, capsys: Captured) -> None:
+    folder = tmp_path / "run"
+    split = np.array(["train"] * 6 + ["val", "test"])
+    data = trajectories(random_walks(), split=split)
+    changes = {**SETTINGS, "model.dynamics.messages": False}
+    train(data, folder, run_config(changes=changes), calibrated=False)
+    picture = tmp_path / "laws.svg"
+    assert run_command(["laws", str(folder)]) == 0
+    assert "laws: none" in capsys.readouterr().out
+    assert run_command(["laws", str(folder), "--svg", str(picture)]) == 2
+    assert "has no laws, because free motion" in capsys.readouterr().err
+    assert not picture.exists()
+    assert run_command(["laws", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["laws"] == []
 
 
 def test_a_missing_run_is_refused(tmp_path: Path, capsys: Captured) -> None:

@@ -49,12 +49,19 @@ def laws(
     console = Console(soft_wrap=True, highlight=False)
     with Console(stderr=True).status("reading the laws"):
         found = laws_of(opened, None if source is None else files.read(source))
+    if svg is not None and not found.laws:
+        raise InputError(
+            f"there is no picture to write to {svg}: the run {opened.folder} has no laws, because "
+            f"free motion forecasts better than any that was found. Expected a run with laws. "
+            f"Leave out --svg, or train on data in which objects act on each other."
+        )
     if json:
         print(dumps(laws_json(found, str(opened.folder)), indent=2, allow_nan=False))
     else:
         for law in found.laws:
             console.print(sentence(law, found.length_units), markup=False)
-        Console().print("", laws_table(found), sep="")
+        if found.laws:
+            Console().print("", laws_table(found), sep="")
         units = f" Their unit is {found.force_units}." if found.force_units else ""
         for text in (*other_sentences(found), NOTE + units):
             console.print(text, markup=False)

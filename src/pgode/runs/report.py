@@ -14,14 +14,13 @@ from pgode.evaluation import Predictions, predict
 from pgode.evaluation.scores.probabilistic import interval
 from pgode.evaluation.uncertainty.calibration import draws_for
 from pgode.models import build_model, model_config
-from pgode.models.pgode.laws.model import ForceLaws
 from pgode.reports import Example, ReportData, write_report
 from pgode.reports.base.example import Encounters
 from pgode.reports.molecule.atoms import atoms_of
 from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation
 from pgode.runs.folder import read_noise_floor
-from pgode.runs.laws import laws_of
+from pgode.runs.laws import force_laws, laws_of
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 
@@ -57,7 +56,7 @@ def write_run_report(
             examples=shown,
             parameters=_ranges(data),
             molecule=_molecule(run, data, evaluation.splits, horizon),
-            laws=laws_of(run, data) if isinstance(run.model, ForceLaws) else None,
+            laws=laws_of(run, data) if force_laws(run.model) is not None else None,
         ),
         path,
     )

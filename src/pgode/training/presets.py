@@ -99,4 +99,5 @@ def preset_for(data: Trajectories, model: str) -> str:
     if data.topology and "molecules" in presets:
         return "molecules"
     named = len(data.position_features) > 0 and len(data.velocity_features) > 0
-    return "default" if named or "messages" not in presets else "messages"
+    joined = len(data.edges.edge_sender) > 0
+    return "default" if (named and joined) or "messages" not in presets else "messages"

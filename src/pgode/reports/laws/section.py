@@ -24,12 +24,20 @@ def laws_section(reading: LawsReading | None, examples: Sequence[Example]) -> st
     """
     if reading is None:
         return ""
-    figures = "".join(_figure(law, reading) for law in reading.laws)
     facts = [_fact(text) for text in other_sentences(reading)]
+    return (
+        f"{_pictures(reading)}<h3>Drag, walls and steps</h3>{facts_html(facts)}"
+        f"{encounter_table(reading, examples)}"
+    )
+
+
+def _pictures(reading: LawsReading) -> str:
+    if not reading.laws:
+        return '<p class="lead">The model has found no forces in the training data.</p>'
+    figures = "".join(_figure(law, reading) for law in reading.laws)
     return (
         f'<p class="lead">The forces that the model has found in the training data. {NOTE}</p>'
         f'{legend(LEGEND)}<div class="columns">{figures}</div>'
-        f"<h3>Drag, walls and steps</h3>{facts_html(facts)}{encounter_table(reading, examples)}"
     )
 
 

@@ -112,6 +112,14 @@ def particles(
     return np.stack(states, axis=2)
 
 
+def random_walks() -> np.ndarray:
+    """States of objects that do not act on each other, but whose velocities are random walks."""
+    random = np.random.default_rng(0)
+    v = 0.1 + 0.01 * random.normal(size=(8, 3, 30, 2)).cumsum(2)
+    q = random.normal(size=(8, 3, 1, 2)) + v.cumsum(2)
+    return np.concatenate([q, v], -1)
+
+
 def trajectories(states: np.ndarray, times: object = None, **more: object) -> Trajectories:
     """Objects that are all joined."""
     systems, objects, frames, features = states.shape

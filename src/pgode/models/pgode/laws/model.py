@@ -311,6 +311,12 @@ class ForceLaws(Forecaster):
         self.spread.fill_(found.spread)
         self.usual.fill_(found.usual)
 
+    def forget_laws(self) -> None:
+        """Free motion between the walls, where no law was found that forecasts better."""
+        self.radial.coefficients.zero_()
+        self.drag.zero_()
+        self.limit.fill_(np.inf)
+
     def keep_scheme(self, steps: Steps, limit: float) -> None:
         """Remember how finely frames are divided."""
         self.scheme.copy_(torch.tensor([steps.lead, steps.fewest, float(steps.most)]))
@@ -328,9 +334,14 @@ class ForceLaws(Forecaster):
             own = unknowns.of_law(law)
             self.radial.covariance[law] = torch.from_numpy(refined.covariance[np.ix_(own, own)])
 
+    @property
+    def has_laws(self) -> bool:
+        """Whether there are forces, or free motion forecasts better than any found."""
+        return bool(self.radial.coefficients.any())
+
     def laws(self) -> list[Law]:
-        """The law between each two prototypes in use."""
-        return list(laws_of(self))
+        """The law between each two prototypes in use; none if none was found."""
+        return list(laws_of(self)) if self.has_laws else []
 
     def findings(self) -> tuple[str, ...]:
         """Prototypes, walls, steps and limits in sentences."""

@@ -17,6 +17,8 @@ def sentences(model: "ForceLaws") -> Iterator[str]:
     shares = ", ".join(f"{share:.0%}" for share in model.shares[:used].tolist())
     plural = "s" if used > 1 else ""
     yield f"prototypes: {used} kind{plural} of objects found of at most {most} (shares {shares})"
+    if not model.has_laws:
+        yield "laws: none, because free motion forecasts better than any law that was found"
     yield _walls(model)
     yield _steps(model)
     limit = float(model.limit)

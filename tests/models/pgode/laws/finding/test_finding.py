@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 import torch
-from tests.models.pgode.laws.small_laws import built, found, particles, trajectories, whole
+from tests.models.pgode.laws.small_laws import (
+    built,
+    found,
+    particles,
+    random_walks,
+    trajectories,
+    whole,
+)
 
 import pgode
 from pgode.data.trajectories import Trajectories
@@ -113,6 +120,18 @@ def test_systems_of_different_sizes_with_gaps_in_irregular_time() -> None:
     model = found(data)
     assert float(model.radial.exponents[0]) == pytest.approx(-2, abs=1e-2)
     assert torch.isfinite(errors(model, data)).all()
+
+
+def test_noise_that_looks_like_forces_is_not_taken_for_laws() -> None:
+    data = trajectories(random_walks())
+    model = found(data)
+    assert model.laws() == []
+    assert any(each.startswith("laws: none") for each in model.findings())
+    batch = whole(model, data)
+    with torch.no_grad():
+        forecast = model.forecast(batch, batch.target_times).mean
+    last = batch.states[:, -1:, 2:]
+    torch.testing.assert_close(forecast[..., 2:], last.expand(-1, 8, -1))
 
 
 def test_one_training_system_is_enough_to_begin_with() -> None:

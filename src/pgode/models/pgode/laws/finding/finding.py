@@ -55,7 +55,7 @@ def find(model: "ForceLaws", training: Windows, seed: int, progress: Progress) -
     model.keep_laws(found, (low, high))
     _refine(model, training, order, found, _share(progress, 0.5, 0.9))
     progress("spread of the ensemble", 0.9)
-    _choose_jitter(model, training, order)
+    _try_forecasts(model, training, order)
 
 
 def _telling(progress: Progress, what: str, first: float) -> Callable[[float], None]:
@@ -212,22 +212,33 @@ def _trial(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " cho
     return Trial(*given, inner)
 
 
-def _choose_jitter(
+def _try_forecasts(
     model: "ForceLaws", training: Windows, order: Int[np.ndarray, " systems"]
 ) -> None:
-    """The spread of starts with which the ensemble's mean is nearest to the truth."""
-    if model.settings.ensemble == 1:
-        return
+    """The spread of starts with the best mean forecast; no laws if free motion forecasts better.
+
+    Noise that looks like forces between near objects would throw them apart.
+    """
     systems = order[-JITTER_SYSTEMS:]
     room = np.maximum(training.frames[systems] - training.condition - training.horizon + 1, 1)
     starts = np.random.default_rng(0).integers(0, room)
     batch = training.batch(systems, starts)
-    with torch.no_grad():
-        now = model.situation(batch)
-        known = batch.targets_observed
-        errors = []
-        for jitter in JITTERS:
-            model.jitter.fill_(jitter)
-            mean = model.ensemble_mean(batch, now, batch.target_times)
-            errors.append(float((mean - batch.targets).square()[known].mean()))
-    model.jitter.fill_(JITTERS[int(np.argmin(errors))])
+    known = batch.targets_observed
+
+    @torch.no_grad()
+    def error(jitter: float) -> float:
+        model.jitter.fill_(jitter)
+        mean = model.ensemble_mean(batch, now, batch.target_times)
+        return float((mean - batch.targets).square()[known].mean())
+
+    now = model.situation(batch)
+    jitters = JITTERS if model.settings.ensemble > 1 else JITTERS[:1]
+    errors = [error(jitter) for jitter in jitters]
+    best = int(np.nanargmin([*errors, np.inf]))
+    found = model.state_dict(keep_vars=False)
+    kept = {name: value.clone() for name, value in found.items()}
+    model.forget_laws()
+    now = model.situation(batch)
+    if best < len(jitters) and errors[best] < error(0.0):
+        model.load_state_dict(kept)
+        model.jitter.fill_(jitters[best])

@@ -33,6 +33,8 @@ NUDGE = 1e-6
 """Relative change of an unknown that derivatives are taken over."""
 LEAST = 1e-16
 """Squared errors are not taken to be smaller than this."""
+LOST = 1e6
+"""Errors beyond this are those of laws that throw objects out of the scene: their size is moot."""
 RIDGE = 1e-9
 """Share of the diagonal that is added to it: some directions are not decided by any data."""
 
@@ -120,7 +122,7 @@ class Trial:
     def errors(
         self, values: Float[np.ndarray, " unknowns"], stronger: float = 0.0
     ) -> Float[np.ndarray, "copies objects parts"]:
-        """Errors one frame ahead, with all strengths raised by a share."""
+        """Errors one frame ahead, with all strengths raised by a share; NaN for what flew away."""
         unknowns, frames = self.unknowns, self.frames
         coefficients, exponents, drag = unknowns.parts(values)
         laws = evaluate(
@@ -139,7 +141,8 @@ class Trial:
         path, _ = shoot(frames, forces, self.layout, self.space, self.steps)
         states = torch.cat([path.positions[:, 0], path.velocities[:, 0]], dim=-1).numpy()
         target = np.concatenate([frames.next_positions, frames.next_velocities], axis=-1)
-        return np.asarray(states - target)
+        errors = states - target
+        return np.where(np.abs(errors) < LOST, errors, np.nan)
 
     def left(
         self, values: Float[np.ndarray, " unknowns"]
