@@ -76,6 +76,14 @@ def test_the_same_run_gives_the_same_files(run: str, tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+def test_a_forecast_says_how_long_it_can_be_trusted(
+    run: str, tmp_path: Path, capsys: Captured
+) -> None:
+    data, out = run_with_laws().folder.parent / "springs.nc", tmp_path / "f.nc"
+    assert run_command(["forecast", run, str(data), "-o", str(out), "--until", "3"]) == 0
+    assert "22 of 22 systems can be trusted to the end" in capsys.readouterr().out
+
+
 def test_a_run_without_laws_is_refused(tmp_path: Path, capsys: Captured) -> None:
     train(springs(), tmp_path / "still", run_config("last-value"), calibrated=False)
     assert run_command(["laws", str(tmp_path / "still"), "--csv", str(tmp_path / "c.csv")]) == 2

@@ -62,3 +62,5 @@ def forecast(
         highlight=False,
         soft_wrap=True,
     )
+    if trust := result.trust():
+        console.print(trust, highlight=False, soft_wrap=True)

@@ -1,7 +1,8 @@
 """Forecasts of a whole split and the truth: the input of every score."""
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -12,6 +13,12 @@ from pgode.models.forecaster import Forecaster
 
 BATCH = 100
 """Systems forecast at a time; bounds the memory of an evaluation."""
+
+
+Interval = tuple[
+    Float[np.ndarray, "object frame feature"], Float[np.ndarray, "object frame feature"]
+]
+"""Lower and upper ends."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +36,8 @@ class Predictions:
     seconds: float
     reference: Float[np.ndarray, "object axis"] | None = None
     """Scaled reference position of each object; no axes where the data have no reference."""
+    intervals: Mapping[int, Interval] = field(default_factory=dict)
+    """Central intervals by their level in per cent, where not the draws decide them."""
 
     @property
     def frames(self) -> int:

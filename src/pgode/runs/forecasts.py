@@ -14,8 +14,14 @@ from pgode.evaluation.predictions import BATCH
 from pgode.evaluation.scores.probabilistic import interval
 from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models.forecaster import Forecaster
+from pgode.models.pgode.laws.trust import GROWTH
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+
+LEVEL = 90
+"""Per cent of the true values that an interval is to hold."""
+LISTED = 5
+"""Systems that a sentence lists."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +30,9 @@ class Forecasts:
 
     `dataset` has mean, lower, upper (system, object, time, feature), samples (sample, system,
     object, time, feature), times (system, time), what the model inferred (gate weights, contexts),
-    and the topology of the observed data where it has one.
+    and the topology of the observed data where it has one. Models of force laws add how close
+    objects come (system_nearest), the time after the last frame up to which an error of the start
+    does not grow too much (system_trusted), and the two objects that end it (untrusted_pair).
     """
 
     dataset: xr.Dataset
@@ -40,6 +48,27 @@ class Forecasts:
         if "samples" not in self.dataset:
             return np.empty((0, *self.mean.shape))
         return np.asarray(self.dataset["samples"].values)
+
+    def trust(self) -> str:
+        """How many systems can be trusted to the end, and how long the others; empty if unknown."""
+        if "system_trusted" not in self.dataset:
+            return ""
+        until = self.dataset["system_trusted"].values[:, 0]
+        pairs = [np.flatnonzero(row == 1) for row in self.dataset["untrusted_pair"].values[..., 0]]
+        ended = sorted((k for k, pair in enumerate(pairs) if len(pair)), key=lambda k: until[k])
+        text = f"{len(pairs) - len(ended)} of {len(pairs)} systems can be trusted to the end"
+        if not ended:
+            return text
+        units = self.dataset["times"].attrs["units"]
+        listed = ", ".join(
+            f"system {k} until {until[k]:.3g} (objects {' and '.join(map(str, pairs[k]))})"
+            for k in ended[:LISTED]
+        )
+        more = f", and {len(ended) - LISTED} more" if len(ended) > LISTED else ""
+        return (
+            f"{text}; an error of the start grows {GROWTH:g}-fold in the others, in time after the "
+            f"last frame{f' in {units}' if units else ''}: {listed}{more}"
+        )
 
     def write(self, path: Path | str) -> None:
         """Write to NetCDF, in one step."""
@@ -79,6 +108,7 @@ def forecast_future(
     windows = Windows(observed, normaliser, condition, 1)
     shape = (observed.systems, observed.objects, len(frames), len(normaliser.features))
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
+    ends = np.full((2, *shape), np.nan)
     contexts: dict[str, list[np.ndarray]] = {}
     present = observed.present
     torch.manual_seed(seed)
@@ -89,19 +119,24 @@ def forecast_future(
         rows = slice(first, first + batch.systems)
         scaled = result.mean.double().numpy()
         draws = result.samples.double().numpy()
-        if calibration is not None:
+        exact = None
+        if calibration is not None and samples:
             object_times = times[batch.system].double().numpy()
             reference = batch.reference.double().numpy()
+            exact = calibration.interval(scaled, draws, object_times, LEVEL, reference)
             draws = calibration.samples(
                 scaled, draws, object_times, samples, seed + first, reference
             )
+        if samples:
+            for end, bound in zip(ends, exact or interval(draws, LEVEL), strict=True):
+                end[rows][present[rows]] = normaliser.raw(bound)
         mean[rows][present[rows]] = normaliser.raw(scaled)
         for k in range(samples):
             drawn[k, rows][present[rows]] = normaliser.raw(draws[k])
         for name, values in result.contexts.items():
             contexts.setdefault(name, []).append(values.numpy())
         first += batch.systems
-    return Forecasts(_labelled(observed, windows, frames, mean, drawn, contexts))
+    return Forecasts(_labelled(observed, windows, frames, mean, drawn, ends, contexts))
 
 
 def _labelled(
@@ -110,6 +145,7 @@ def _labelled(
     frames: np.ndarray,
     mean: np.ndarray,
     drawn: np.ndarray,
+    ends: np.ndarray,
     contexts: dict[str, list[np.ndarray]],
 ) -> xr.Dataset:
     dims = ("system", "object", "time", "feature")
@@ -134,8 +170,7 @@ def _labelled(
         dataset["topology"] = observed.dataset["topology"]
     if len(drawn):
         dataset["samples"] = (("sample", *dims), drawn)
-        low, high = interval(drawn, 90)
-        dataset["lower"], dataset["upper"] = (dims, low), (dims, high)
+        dataset["lower"], dataset["upper"] = (dims, ends[0]), (dims, ends[1])
     present = observed.present
     for name, parts in contexts.items():
         values = np.concatenate(parts)

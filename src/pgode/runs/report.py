@@ -11,11 +11,12 @@ from pgode.batches.windows import Windows
 from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import Predictions, predict
+from pgode.evaluation.predictions import Interval
 from pgode.evaluation.scores.probabilistic import interval
-from pgode.evaluation.uncertainty.calibration import draws_for
+from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models import build_model, model_config
 from pgode.reports import Example, ReportData, write_report
-from pgode.reports.base.example import Encounters
+from pgode.reports.base.example import Encounters, Trust
 from pgode.reports.molecule.atoms import atoms_of
 from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation
@@ -70,12 +71,7 @@ def _examples(
     condition = run.config.window.condition
     windows = Windows(chosen, run.normaliser, condition, horizon)
     forecast = predict(run.model, windows, draws_for(samples, run.calibration), seed)
-    drawn = forecast.draws.astype(np.float64)
-    if run.calibration is not None and samples:
-        drawn = run.calibration.samples(
-            forecast.mean, forecast.draws, forecast.times, samples, seed, forecast.reference
-        )
-    low, high = interval(drawn, 90) if len(drawn) else (forecast.mean, forecast.mean)
+    low, high = _interval(forecast, run.calibration, samples, seed)
     batch = next(windows.batches(chosen.systems))
     raw = run.normaliser.raw
     receivers, senders = batch.graph.receivers.numpy(), batch.graph.senders.numpy()
@@ -107,13 +103,29 @@ def _examples(
     return examples
 
 
+def _interval(
+    forecast: Predictions, calibration: Calibration | None, samples: int, seed: int
+) -> Interval:
+    """The 90 % interval; the mean forecast alone if there are no samples."""
+    if not samples:
+        return forecast.mean, forecast.mean
+    if calibration is not None:
+        forecast = calibration.resampled(forecast, samples, seed)
+    return forecast.intervals.get(90) or interval(forecast.draws.astype(np.float64), 90)
+
+
 def _encounters(forecast: Predictions, system: int) -> Encounters | None:
     """Strength, closest distance and sub-steps of one system, where the model has force laws."""
+    contexts = forecast.contexts
     names = ("system_strength", "system_nearest", "system_substeps")
-    if not set(names) <= set(forecast.contexts):
+    if not set(names) <= set(contexts):
         return None
-    strength, nearest, substeps = (float(forecast.contexts[name][system, 0]) for name in names)
-    return Encounters(strength, nearest, round(substeps))
+    strength, nearest, substeps = (float(contexts[name][system, 0]) for name in names)
+    if "system_trusted" not in contexts:
+        return Encounters(strength, nearest, round(substeps))
+    pair = np.flatnonzero(contexts["untrusted_pair"][forecast.system == system, 0])
+    until = float(contexts["system_trusted"][system, 0])
+    return Encounters(strength, nearest, round(substeps), Trust(until, tuple(pair.tolist())))
 
 
 def _molecule(

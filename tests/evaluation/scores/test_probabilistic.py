@@ -66,12 +66,12 @@ def test_intervals_of_stratified_samples_cover_their_share(level: int) -> None:
     random = np.random.default_rng(4)
     order = random.random((20, 50_000)).argsort(0)
     drawn = (order + random.random(order.shape)) / 20
-    inside = covered(drawn, random.random(50_000), level).mean()
+    inside = covered(interval(drawn, level), random.random(50_000)).mean()
     assert inside == pytest.approx(level / 100, abs=0.01)
 
 
 def test_ends_belong_to_the_interval() -> None:
     same = np.ones((5, 3))
     np.testing.assert_array_equal(
-        covered(same, np.array([1.0, 1.1, 0.9]), 90), [True, False, False]
+        covered(interval(same, 90), np.array([1.0, 1.1, 0.9])), [True, False, False]
     )

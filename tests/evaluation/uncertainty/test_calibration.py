@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.evaluation.made import normaliser, predictions
 
-from pgode.evaluation import Calibration
-from pgode.evaluation.scores.probabilistic import covered
+from pgode.evaluation import Calibration, Predictions
+from pgode.evaluation.scores.probabilistic import covered, interval
 from pgode.evaluation.uncertainty.calibration import LEVELS, _interpolated, _quantile
 
 FRAMES = 4
@@ -41,7 +41,7 @@ def test_intervals_hold_their_share_of_new_systems(
     new = made(3000, 2, telling=telling)
     drawn = calibration.samples(new.mean, new.draws, new.times, count, seed=0)
     for level in (50, 90):
-        inside = covered(drawn, new.truth, level)
+        inside = covered(interval(drawn, level), new.truth)
         for index in normaliser().variable_features.values():
             shares = inside[:, :, index].mean(axis=(0, 2))
             assert shares.mean() == pytest.approx(level / 100, abs=tolerance)
@@ -150,3 +150,29 @@ def test_a_model_without_spread_is_calibrated_by_its_residuals_alone() -> None:
     drawn = fitted.samples(np.zeros((1, 1, 1)), draws[:, :1], np.ones((1, 1)), 2000, seed=0)
     assert drawn.mean() == pytest.approx(0.5, abs=0.01)
     assert drawn.std() == pytest.approx(0.2, abs=0.01)
+
+
+def test_residuals_as_small_as_rounding_survive_the_file() -> None:
+    """A model that is exact but for rounding has draws that do not differ at all."""
+    truth = 6e-8 * np.random.default_rng(0).normal(size=(500, FRAMES, 3))
+    draws = np.zeros((8, *truth.shape))
+    made = predictions(np.zeros_like(truth), truth, draws=draws)
+    stored = Calibration.from_json(
+        json.loads(json.dumps(Calibration.fit(made, normaliser()).to_json()))
+    )
+    again = stored.resampled(made, 100, 0)
+    low, high = np.quantile(again.draws, [0.05, 0.95], axis=0)
+    assert ((truth >= low) & (truth <= high)).mean() == pytest.approx(0.9, abs=0.03)
+
+
+@pytest.mark.parametrize("level", [50, 90])
+def test_exact_intervals_hold_their_share_of_errors_with_heavy_tails(level: int) -> None:
+    def made(seed: int) -> Predictions:
+        truth = np.random.default_rng(seed).standard_cauchy(size=(3000, FRAMES, 3))
+        return predictions(np.zeros_like(truth), truth, draws=np.zeros((8, *truth.shape)))
+
+    new = Calibration.fit(made(0), normaliser()).resampled(made(1), 20, 0)
+    inside = covered(new.intervals[level], new.truth).mean()
+    assert inside == pytest.approx(level / 100, abs=0.01)
+    if level == 90:  # The interval of the samples themselves is too wide here.
+        assert covered(interval(new.draws, level), new.truth).mean() > inside + 0.01

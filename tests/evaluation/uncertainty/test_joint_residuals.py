@@ -9,7 +9,7 @@ from tests.evaluation.made import predictions
 from tests.rigid_motions import turn
 
 from pgode.evaluation.predictions import Predictions
-from pgode.evaluation.scores.probabilistic import covered
+from pgode.evaluation.scores.probabilistic import covered, interval
 from pgode.evaluation.uncertainty.joint_residuals import MIN_SYSTEMS, JointResiduals
 from pgode.runtime.errors import InputError
 
@@ -69,7 +69,7 @@ def test_objects_with_the_same_error_move_jointly_along_the_axes_of_the_body(joi
 def test_intervals_of_every_object_and_frame_have_their_coverage(joint):
     new = made(300, 900)
     found = drawn(joint, new)
-    inside = covered(found, new.truth.reshape(-1, ATOMS, FRAMES, 3), 90)
+    inside = covered(interval(found, 90), new.truth.reshape(-1, ATOMS, FRAMES, 3))
     np.testing.assert_allclose(inside.mean((0, 3)), 0.9, atol=0.08)
     width = found.std(0).mean((0, 3))
     np.testing.assert_allclose(width[2] / width[0], 5, rtol=0.2)

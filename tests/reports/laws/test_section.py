@@ -8,7 +8,7 @@ from tests.reports.laws.readings import reading
 from tests.reports.run.test_page import Balanced
 
 from pgode.reports import ReportData, render
-from pgode.reports.base.example import Encounters
+from pgode.reports.base.example import Encounters, Trust
 from pgode.reports.laws.files import laws_svg
 from pgode.reports.laws.picture import law_picture
 from pgode.reports.laws.section import laws_section
@@ -17,7 +17,12 @@ from pgode.reports.laws.section import laws_section
 def report_with_laws() -> ReportData:
     data = springs_report()
     examples = [
-        replace(each, encounters=Encounters(0.9 + 0.1 * k, 0.15 + 0.1 * k, 40))
+        replace(
+            each,
+            encounters=Encounters(
+                0.9 + 0.1 * k, 0.15 + 0.1 * k, 40, Trust(1.5, (2, 3)) if k else Trust(3.0, ())
+            ),
+        )
         for k, each in enumerate(data.examples)
     ]
     return replace(data, laws=reading(), examples=examples)
@@ -34,6 +39,7 @@ def test_a_report_of_laws_opens_with_them() -> None:
         *("repulsion below r = 1, attraction beyond", "a spring of rest length 1"),
         *("drag 0.2 per ps", "adjusted Rand index 0.950", "&lt;x&gt; = 3"),
         *("of prototype 1", "test system 0", "1 of 4 systems come closer than 0.200"),
+        *("trusted until (ps)", "the end", "1.50 (objects 2 and 3)"),
     ):
         assert words in section
 
@@ -66,3 +72,12 @@ def test_the_picture_file_has_all_laws_and_a_legend() -> None:
     assert text.count("<g transform=") == 2
     assert "distances seen in training" in text
     assert np.char.count(text, "nan") == 0
+
+
+def test_a_report_in_which_no_law_was_found_says_so() -> None:
+    data = report_with_laws()
+    assert data.laws is not None
+    section = laws_section(replace(data.laws, laws=[]), data.examples)
+    assert "has found no forces" in section
+    assert "come closer than" not in section
+    assert "<svg" not in section

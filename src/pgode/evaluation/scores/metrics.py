@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from pgode.batches.normaliser import Normaliser
 from pgode.evaluation.predictions import Predictions
-from pgode.evaluation.scores.probabilistic import covered, crps
+from pgode.evaluation.scores.probabilistic import covered, crps, interval
 
 Values = Float[np.ndarray, "object frame feature"]
 Rows = Mapping[int, Mapping[str, float | None]]
@@ -59,7 +59,8 @@ def _crps(predictions: Predictions) -> Values:
 
 
 def _coverage(predictions: Predictions, level: int) -> Values:
-    inside = covered(predictions.draws, predictions.truth, level)
+    ends = predictions.intervals.get(level) or interval(predictions.draws, level)
+    inside = covered(ends, predictions.truth)
     return np.where(predictions.known, inside, np.nan)
 
 

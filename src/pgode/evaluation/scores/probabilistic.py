@@ -21,17 +21,17 @@ def crps(
 
 
 def covered(
-    samples: Float[np.ndarray, "sample ..."], truth: Float[np.ndarray, "..."], level: int
+    ends: tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]], truth: Float[np.ndarray, "..."]
 ) -> Bool[np.ndarray, "..."]:
-    """Whether the truth lies in the central interval that holds `level` per cent of the samples."""
-    low, high = interval(samples, level)
+    """Whether the truth lies in an interval."""
+    low, high = ends
     return (low <= truth) & (truth <= high)
 
 
 def interval(
     samples: Float[np.ndarray, "sample ..."], level: int
 ) -> tuple[Float[np.ndarray, "..."], Float[np.ndarray, "..."]]:
-    """Lower and upper end of the central interval.
+    """Lower and upper end of the central interval that holds `level` per cent of the samples.
 
     Uses the plotting position (k - 1/2) / n, which a stratified ensemble follows without bias.
     """

@@ -8,16 +8,18 @@ easy ones the intervals follow it; elsewhere they are equally wide. Where system
 their objects have correlated errors, and samples come from joint residuals instead.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from pgode.batches.normaliser import Normaliser
-from pgode.evaluation.predictions import Predictions
+from pgode.evaluation.predictions import Interval, Predictions
 from pgode.evaluation.uncertainty.joint_residuals import LEVELS, JointResiduals
 
+SCORED = (50, 90)
+"""Levels of the intervals that are scored."""
 DRAWS = 8
 """Posterior draws from which the spread of the model is estimated."""
 
@@ -74,7 +76,7 @@ class Calibration:
         return {
             "levels": LEVELS.tolist(),
             "frames": self.frames.tolist(),
-            "quantiles": np.round(self.quantiles, 6).tolist(),
+            "quantiles": np.vectorize(_short, otypes=[float])(self.quantiles).tolist(),
             "spread": self.spread.tolist(),
         }
 
@@ -111,18 +113,43 @@ class Calibration:
             noise[..., feature] = _quantile(table, ranks[..., feature])
         return np.asarray(mean + scale * noise)
 
+    def interval(
+        self,
+        mean: Float[np.ndarray, "object frame feature"],
+        draws: Float[np.ndarray, "draw object frame feature"],
+        times: Float[np.ndarray, "object frame"],
+        level: int,
+        reference: Float[np.ndarray, "object axis"] | None = None,
+    ) -> Interval | None:
+        """The central interval of `level` per cent; None where samples are joint.
+
+        It comes from the quantiles themselves: where errors have heavy tails, as those of chaotic
+        motion, the interval of a few samples is too wide.
+        """
+        if self.joint is not None and self.joint.suits(mean, reference):
+            return None
+        scale = _deviation(draws, mean) + _interpolated(times, self.frames, self.spread)
+        ends = []
+        for rank in ((100 - level) / 200, (100 + level) / 200):
+            table = _at_rank(self.quantiles, rank)
+            ends.append(mean + scale * _interpolated(times, self.frames, table))
+        return ends[0], ends[1]
+
     def resampled(self, predictions: Predictions, count: int, seed: int) -> Predictions:
         """Predictions with `count` calibrated samples in place of draws of the posterior."""
-        return predictions.with_draws(
-            self.samples(
-                predictions.mean,
-                predictions.draws,
-                predictions.times,
-                count,
-                seed,
-                predictions.reference,
-            )
-        )
+        given = (predictions.mean, predictions.draws, predictions.times)
+        intervals = {
+            level: found
+            for level in SCORED
+            if (found := self.interval(*given, level, predictions.reference)) is not None
+        }
+        samples = self.samples(*given, count, seed, predictions.reference)
+        return replace(predictions, draws=samples, intervals=intervals)
+
+
+def _short(value: float) -> float:
+    """Nine digits: quantiles may be as small as the rounding of single precision."""
+    return float(f"{value:.9g}")
 
 
 def _frames(validation: Predictions) -> tuple[np.ndarray, np.ndarray]:
@@ -149,6 +176,15 @@ def _interpolated(times: np.ndarray, frames: np.ndarray, table: np.ndarray) -> n
         return np.broadcast_to(table[0], (*times.shape, *table.shape[1:]))
     share = np.clip((times - frames[left]) / (frames[right] - frames[left]), 0, 1)[..., None]
     return np.asarray(table[left] * (1 - share) + table[right] * share)
+
+
+def _at_rank(
+    quantiles: Float[np.ndarray, "frame feature level"], rank: float
+) -> Float[np.ndarray, "frame feature"]:
+    """Quantiles at a rank between the first and the last of the levels."""
+    right = int(np.clip(np.searchsorted(LEVELS, rank), 1, len(LEVELS) - 1))
+    share = np.clip((rank - LEVELS[right - 1]) / (LEVELS[right] - LEVELS[right - 1]), 0, 1)
+    return np.asarray(quantiles[..., right - 1] * (1 - share) + quantiles[..., right] * share)
 
 
 def _quantile(table: np.ndarray, ranks: np.ndarray) -> np.ndarray:

@@ -91,6 +91,15 @@ class JointResiduals:
         """Quantiles at LEVELS of the residuals in units of their spread."""
         return np.asarray(np.quantile(self.fields / self._spread, LEVELS, axis=(0, 1, 3)).T)
 
+    def suits(
+        self,
+        mean: Float[np.ndarray, "object frame feature"],
+        reference: Float[np.ndarray, "object axis"] | None,
+    ) -> bool:
+        """Whether these systems have the reference, and the number of objects, of the members."""
+        systems = _by_system(mean, reference)
+        return systems is not None and systems[0].shape[1] == self.fields.shape[1]
+
     def samples(
         self,
         mean: Float[np.ndarray, "object frame 3"],

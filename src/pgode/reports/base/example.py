@@ -18,6 +18,17 @@ MAX_VALUES = 300_000
 
 
 @dataclass(frozen=True)
+class Trust:
+    """The time up to which a forecast is to be trusted, and the objects whose encounter ends it.
+
+    It is the last time of the forecast, and there are no objects, if nothing ends it.
+    """
+
+    until: float
+    pair: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Encounters:
     """What a forecast by force laws says of its system.
 
@@ -28,6 +39,7 @@ class Encounters:
     strength: float
     nearest: float
     substeps: int
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ import numpy as np
 
 from pgode.evaluation.laws.reading import LawReading, LawsReading
 from pgode.evaluation.laws.words import NOTE, other_sentences, sentence
+from pgode.models.pgode.laws.trust import GROWTH
 from pgode.reports.base.charts import legend
-from pgode.reports.base.example import Example
+from pgode.reports.base.example import Example, Trust
 from pgode.reports.base.names import labelled
 from pgode.reports.base.numbers import significant
 from pgode.reports.base.tables import facts_html, plain_table
@@ -50,24 +51,39 @@ def encounter_table(reading: LawsReading, examples: Sequence[Example]) -> str:
             continue
         met = each.encounters
         cells = [significant(met.strength), significant(met.nearest), str(met.substeps)]
+        cells.append(_trusted(met.trust))
         rows.append((each.name, [*_counts(each, used), *cells]))
     if not rows:
         return ""
     titles = (
         *("system", *(f"of prototype {k}" for k in used), "strength"),
         *(labelled("closest distance", reading.length_units), "steps per frame"),
+        labelled("trusted until", reading.time_units),
     )
     note = (
         '<p class="note">Counts are of the objects that are mostly of a prototype; their weights '
         'are under <a href="#prototypes">Prototypes</a>. The strength of a system is relative to '
         "the laws above. Steps are the most that any frame of the forecast took. "
+        "Trust ends, at a time counted from the last observed frame, where an error of the start "
+        f"has grown {GROWTH:g}-fold; the two objects are those that meet there. "
         f"{_extrapolated(reading, examples)}</p>"
     )
     return plain_table(CAPTION, titles, rows) + note
 
 
+def _trusted(trust: Trust | None) -> str:
+    """The time, and who ends it."""
+    if trust is None:
+        return "–"
+    if not trust.pair:
+        return "the end"
+    return f"{significant(trust.until)} (objects {' and '.join(map(str, trust.pair))})"
+
+
 def _extrapolated(reading: LawsReading, examples: Sequence[Example]) -> str:
     """How many systems come closer than any law was seen; closest approaches are between frames."""
+    if not reading.laws:
+        return ""
     nearest = min(law.nearest for law in reading.laws)
     met = [each.encounters.nearest for each in examples if each.encounters is not None]
     closer = sum(distance < nearest for distance in met)

@@ -12,6 +12,7 @@ from pgode.batches.windows import Batch, Windows
 from pgode.models.forecaster import Forecast, Forecaster, Progress
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.laws.config import LawsConfig
+from pgode.models.pgode.laws.ensemble import members_of
 from pgode.models.pgode.laws.evidence.inference import Knowledge, Scope, infer
 from pgode.models.pgode.laws.evidence.observation import (
     Units,
@@ -19,7 +20,7 @@ from pgode.models.pgode.laws.evidence.observation import (
     observations,
     present,
 )
-from pgode.models.pgode.laws.evidence.walls import OUTWARDS, Walls, placed
+from pgode.models.pgode.laws.evidence.walls import Walls, placed
 from pgode.models.pgode.laws.finding.finding import find
 from pgode.models.pgode.laws.finding.fitting import OUTSIDE, Found
 from pgode.models.pgode.laws.finding.refinement import Refined, Unknowns
@@ -32,7 +33,8 @@ from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
 from pgode.models.pgode.laws.readout import Law, laws_of
 from pgode.models.pgode.laws.requirements import check_named
-from pgode.models.pgode.laws.situation import Situation
+from pgode.models.pgode.laws.situation import Situation, couplings
+from pgode.models.pgode.laws.trust import TWINS, Trust, trust, twins_of
 from pgode.models.pgode.laws.words import sentences
 from pgode.models.pgode.laws.wrapping import low_end, wrapped
 from pgode.nn.frames import last_observed
@@ -187,19 +189,11 @@ class ForceLaws(Forecaster):
         """Forces of systems whose objects have these weights."""
         used = weights.shape[1]
         numbers = self.numbers[:used, :used]
-        laws = int(numbers.max()) + 1
-        first, second = weights[pairs.objects[0]], weights[pairs.objects[1]]
-        towards, back = np.zeros((2, len(first), laws))
-        for k in range(used):
-            for m in range(used):
-                share = first[:, k] * second[:, m]
-                towards[:, numbers[k, m]] += share
-                back[:, numbers[m, k]] += share
-        coupling = np.stack([towards, back], axis=1) * edge_weights[:, :, None]
+        coupling = couplings(weights, numbers, pairs) * edge_weights[:, :, None]
         objects, axes = len(weights), len(self.units.positions)
         zeros = torch.zeros(objects, axes, dtype=torch.float64)
         return Forces(
-            table=self.radial.table()[:, :laws].contiguous(),
+            table=self.radial.table()[:, : int(numbers.max()) + 1].contiguous(),
             coupling=torch.from_numpy(coupling),
             strength=torch.from_numpy(strength)[None],
             walls=torch.from_numpy(np.stack(places))[None],
@@ -221,7 +215,7 @@ class ForceLaws(Forecaster):
         return Forecast(
             mean.to(dtype),
             self._wrapped(states[:samples]).to(dtype),
-            self._contexts(batch, now, path),
+            self._contexts(batch, now, path, self.trusted(batch, now, times, path)),
             int(path.steps.max(initial=0)),
         )
 
@@ -237,31 +231,37 @@ class ForceLaws(Forecaster):
         self, batch: Batch, now: Situation, times: Float[Tensor, "systems outputs"], members: int
     ) -> Path:
         """An ensemble of motions from the last observed frame; the first is not perturbed."""
-        q, v = present(batch, self.units)
-        q, v = np.tile(q, (members, 1, 1)), np.tile(v, (members, 1, 1))
-        random = np.random.default_rng(0)
-        systems = now.layout.systems
-        strength = np.tile(now.forces.strength.numpy(), (members, 1))
-        places = np.tile(now.forces.walls.numpy(), (members, 1, 1, 1))
-        others = members - 1
-        q[1:] += float(self.jitter) * random.standard_normal((others, *q.shape[1:]))
-        v[1:] += float(self.jitter) * random.standard_normal((others, *q.shape[1:]))
-        strength[1:] += now.deviation * random.standard_normal((others, systems))
-        shift = now.wall_deviation * random.standard_normal((others, systems))
-        places[1:] += shift[:, :, None, None] * OUTWARDS
-        inside = np.repeat(places, np.diff(now.layout.offsets), axis=1)
-        q = np.clip(q, inside[..., 0], inside[..., 1])
-        durations = np.diff(times.numpy().astype(np.float64), axis=1, prepend=0.0)
-        forces = now.forces._replace(
-            strength=torch.from_numpy(strength), walls=torch.from_numpy(places)
-        )
-        return move(
-            *(torch.from_numpy(q), torch.from_numpy(v), forces, now.layout, self.space),
-            *(durations[None], self.steps),
-        )
+        start = np.concatenate(present(batch, self.units), axis=-1)
+        states, forces = members_of(start, now, float(self.jitter), members)
+        return self._moved(states, forces, now, times)
 
-    def _contexts(self, batch: Batch, now: Situation, path: Path) -> dict[str, Tensor]:
-        """Weights of the prototypes, strengths, and how close and how fine the motion was."""
+    def _moved(
+        self,
+        states: Float[np.ndarray, "copies objects parts"],
+        forces: Forces,
+        now: Situation,
+        times: Float[Tensor, "systems outputs"],
+    ) -> Path:
+        durations = np.diff(times.numpy().astype(np.float64), axis=1, prepend=0.0)
+        q, v = torch.from_numpy(states).chunk(2, dim=-1)
+        return move(q, v, forces, now.layout, self.space, durations[None], self.steps)
+
+    @torch.no_grad()
+    def trusted(
+        self, batch: Batch, now: Situation, times: Float[Tensor, "systems outputs"], path: Path
+    ) -> Trust:
+        """How long the first of these motions can be trusted."""
+        start = np.concatenate(present(batch, self.units), axis=-1)
+        forces = now.forces._replace(
+            strength=now.forces.strength.expand(TWINS, -1),
+            walls=now.forces.walls.expand(TWINS, -1, -1, -1),
+        )
+        twins = self._moved(twins_of(start, now.layout), forces, now, times)
+        own, others = (torch.cat([p.positions, p.velocities], -1).numpy() for p in (path, twins))
+        return trust(start, own[0], others, times.numpy().astype(np.float64), now.layout)
+
+    def _contexts(self, batch: Batch, now: Situation, path: Path, sure: Trust) -> dict[str, Tensor]:
+        """Weights of the prototypes, strengths, how close and fine the motion was, and trust."""
         gate = torch.zeros(batch.objects, self.prototypes, dtype=torch.float64)
         gate[:, : self.used] = torch.from_numpy(now.weights)
         closest = path.closest[: self.settings.ensemble].min(0) * self.units.length
@@ -270,9 +270,11 @@ class ForceLaws(Forecaster):
             "system_strength": now.forces.strength[0].numpy(),
             "system_nearest": closest,
             "system_substeps": finest,
+            "system_trusted": sure.until * self.normaliser.frame_duration,
         }
         rows = {name: torch.from_numpy(v)[:, None].float() for name, v in per_system.items()}
-        return {"gate": gate.float(), **rows}
+        pair = torch.from_numpy(sure.pair)[:, None].float()
+        return {"gate": gate.float(), **rows, "untrusted_pair": pair}
 
     def _features(
         self, path: Path, batch: Batch

@@ -14,6 +14,9 @@ FAST = 0.25
 """A bounce is looked for where an object moves faster than this share of the typical speed."""
 FEWEST = 10
 """Bounces that make a wall."""
+WIDER = 2.0
+"""Deviation of a wall that no bounce shows, against that between training systems: the walls of
+others may lie farther apart, as those of systems out of distribution do."""
 NARROW = 0.05
 """Spread of the places where objects bounce, over the extent of the data, that a wall may have."""
 
@@ -119,7 +122,7 @@ def placed(seen: Observation, walls: Walls) -> tuple[Float[np.ndarray, "axes 2"]
     chosen = OUTWARDS * np.maximum(OUTWARDS * chosen, outermost)
     finite = np.isfinite(walls.places)
     certain = known.any() if walls.together else known[finite].all()
-    return np.where(finite, chosen, walls.places), 0.0 if certain else walls.spread
+    return np.where(finite, chosen, walls.places), 0.0 if certain else WIDER * walls.spread
 
 
 def reach(seen: Observation) -> Float[np.ndarray, "2 axes"]:
