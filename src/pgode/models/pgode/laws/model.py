@@ -22,9 +22,9 @@ from pgode.models.pgode.laws.evidence.observation import (
 )
 from pgode.models.pgode.laws.evidence.walls import Walls, placed
 from pgode.models.pgode.laws.finding.finding import find
-from pgode.models.pgode.laws.finding.fitting import OUTSIDE, Found
 from pgode.models.pgode.laws.finding.refinement import Refined, Unknowns
 from pgode.models.pgode.laws.finding.shooting import Frames, strengths
+from pgode.models.pgode.laws.finding.turns import OUTSIDE, Found
 from pgode.models.pgode.laws.motion import force_kernel
 from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
 from pgode.models.pgode.laws.motion.moving import move

@@ -138,6 +138,11 @@ class RadialLaws(nn.Module):
         self.coefficients[:laws] = torch.from_numpy(coefficients)
         self.inner[:laws] = torch.inf
 
+    def scale(self, factor: float) -> None:
+        """Make all laws stronger."""
+        self.coefficients.mul_(factor)
+        self.covariance.mul_(factor**2)
+
     def table(self) -> Float[Tensor, "cells laws 4"]:
         """What the compiled core reads."""
         distance = np.sqrt(self.cells.edges)

@@ -10,7 +10,8 @@ from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
 from pgode.models.pgode.laws.evidence.inference import infer
 from pgode.models.pgode.laws.evidence.observation import Observation, observations
-from pgode.models.pgode.laws.finding.fitting import Fit, fit
+from pgode.models.pgode.laws.finding.fitting import fit
+from pgode.models.pgode.laws.finding.turns import Fit
 from pgode.models.pgode.laws.model import ForceLaws
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
 

@@ -13,10 +13,11 @@ from pgode.models.forecaster import Progress
 from pgode.models.pgode.laws.evidence import walls
 from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
 from pgode.models.pgode.laws.evidence.observation import Observation, Units, observations
-from pgode.models.pgode.laws.finding.fitting import Fit, Found, fit
+from pgode.models.pgode.laws.finding.fitting import fit
 from pgode.models.pgode.laws.finding.refinement import Refined, Trial, Unknowns, refine
-from pgode.models.pgode.laws.finding.scheme import find_scheme
+from pgode.models.pgode.laws.finding.scheme import find_limit, find_scheme
 from pgode.models.pgode.laws.finding.shooting import Frames
+from pgode.models.pgode.laws.finding.turns import OUTSIDE, Fit, Found, deviation_of
 from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
 from pgode.runtime.errors import InputError
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 FIT_SYSTEMS = 300
 """Training systems whose frames the laws are found in."""
 SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS = 20, 60, 30
-COARSE = 256
-"""Most steps per frame while laws are still rough."""
+COARSE, FINE = 256, 1024
+"""Most steps per frame that are tried while laws are still rough, and where these do not do."""
 OPEN = 0.1
 """Relative deviation from which a law's correction is taken to be open."""
 TIE = 1e-3
@@ -37,6 +38,8 @@ TURNS = 2
 """Times that steps and laws are found by turns."""
 COPIES = 12
 """Frames of each system that the refinement looks ahead from."""
+FAR = 5.0
+"""Distance from the median, against the median distance, of strengths that tell nothing."""
 JITTERS = (0.0, 1e-6, 1e-5, 1e-4, 3e-4, 1e-3, 3e-3)
 """Deviations of the start, in units of length, that an ensemble is tried with."""
 JITTER_SYSTEMS = 40
@@ -45,15 +48,17 @@ JITTER_SYSTEMS = 40
 def find(model: "ForceLaws", training: Windows, seed: int, progress: Progress) -> None:
     """Find walls, prototypes, laws, steps and the spread of the ensemble; all into the model."""
     order = np.random.default_rng(seed).permutation(len(training))
-    seen = list(_whole(training, model, order[:FIT_SYSTEMS]))
+    fewer = COPIES / max(float(np.median(training.frames)) - 1, 1.0)
+    more = max(1.0, fewer)  # Systems with few frames each: as many intervals of more systems.
+    seen = list(_whole(training, model, order[: int(more * FIT_SYSTEMS)]))
     _check(seen)
     model.keep_walls(_walls(model.config.walls, seen, model.units))
     low, high = range_of(np.concatenate([each.distances for each in seen[:100]]))
     splines = Splines(np.zeros(1), low, spacing_of(low, high), SPLINES)
     how = Fit(model.numbers, model.scope, model.cells)
-    found = fit(seen, how, splines, seed, _share(progress, 0.0, 0.5))
+    found = fit(seen, how, splines, seed, _share(progress, 0.0, 0.5), more)
     model.keep_laws(found, (low, high))
-    _refine(model, training, order, found, _share(progress, 0.5, 0.9))
+    _refine(model, training, order, found, more, _share(progress, 0.5, 0.9))
     progress("spread of the ensemble", 0.9)
     _try_forecasts(model, training, order)
 
@@ -115,23 +120,61 @@ def _refine(
     training: Windows,
     order: Int[np.ndarray, " systems"],
     found: Found,
+    more: float,
     progress: Progress,
 ) -> None:
     """Steps per frame and limit, then the laws themselves, by solving the motion."""
-    groups = _groups(order, SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS)
+    sizes = [int(more * size) for size in (SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS)]
+    groups = _groups(order, *sizes)
     exponents, drag = found.splines.exponents, found.fitted.drag
     model.keep_scheme(model.steps._replace(fewest=10.0, most=COARSE), np.inf)
     trial = _trial(model, training, groups[0])
     starts = [trial.unknowns.packed(each, exponents, drag) for each in found.starts]
     for turn in range(TURNS):
         part = _share(progress, turn / TURNS, (turn + 1) / TURNS)
-        best = _with_scheme(model, trial, starts, part)
+        most = FINE if turn and model.steps.most > model.steps.fewest else COARSE
+        best = _with_scheme(model, trial, starts, most, part)
         fitting, held_out = (_trial(model, training, group) for group in groups[1:])
         refined = refine(fitting, held_out, best, _telling(part, "refining the laws", 0.3))
         refined = replace(refined, values=_levelled(fitting.unknowns, refined))
         inner = _inner_powers(held_out, refined.values)
         model.keep_refined(fitting.unknowns, refined, inner)
         trial, starts = _trial(model, training, groups[0]), [refined.values]
+    _look_for_limit(model, trial, refined.values)
+    if model.scope.strength:
+        _centre(model, training, groups[1])
+
+
+def _look_for_limit(
+    model: "ForceLaws", trial: Trial, values: Float[np.ndarray, " unknowns"]
+) -> None:
+    """A limit that shows only now that laws are exact, and go on with their own powers."""
+    if np.isfinite(trial.space.limit) or model.settings.substeps is not None:
+        return
+    own = replace(trial, inner=np.full_like(trial.inner, np.inf))
+    limit = find_limit(own, values, trial.steps)
+    clipped = replace(own, space=own.space._replace(limit=limit))
+    if np.isfinite(limit) and clipped.misfit(values) < trial.misfit(values):
+        model.radial.inner.fill_(np.inf)
+        model.keep_scheme(trial.steps, limit)
+
+
+def _centre(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " chosen"]) -> None:
+    """Laws at the mean strength of the systems, as these show it when their motion is solved.
+
+    Nothing else ties the size of the laws: every system has its own strength.
+    """
+    horizon = int(training.frames.max()) - training.condition
+    batch = training.batch(systems, np.zeros_like(systems), horizon)
+    with torch.no_grad():
+        now = model.situation(batch, targets=True)
+    strength = now.forces.strength[0].numpy()
+    middle = float(np.median(strength))
+    apart = np.abs(strength - middle)
+    usual = apart <= FAR * max(float(np.median(apart)), 1e-12)
+    weights = np.maximum(now.deviation, 1e-12) ** -2.0
+    model.radial.scale(float(np.average(strength[usual], weights=weights[usual])))
+    model.spread.fill_(3 * deviation_of(strength, now.deviation) + OUTSIDE)
 
 
 def _levelled(unknowns: Unknowns, refined: Refined) -> Float[np.ndarray, " unknowns"]:
@@ -168,7 +211,11 @@ def _inner_powers(
 
 
 def _with_scheme(
-    model: "ForceLaws", trial: Trial, starts: list[Float[np.ndarray, " unknowns"]], part: Progress
+    model: "ForceLaws",
+    trial: Trial,
+    starts: list[Float[np.ndarray, " unknowns"]],
+    most: int,
+    part: Progress,
 ) -> Float[np.ndarray, " unknowns"]:
     """The best of several laws, each with the steps and limit that suit it, which are kept."""
     if model.settings.substeps is not None:
@@ -179,11 +226,11 @@ def _with_scheme(
         def tell(share: float, number: int = number) -> None:
             part("steps per frame", 0.3 * (number + share) / len(starts))
 
-        steps, limit = find_scheme(trial, start, COARSE, tell)
+        steps, limit = find_scheme(trial, start, most, tell)
         given = replace(trial, steps=steps, space=trial.space._replace(limit=limit))
         tried.append((given.misfit(start), number, steps, limit))
     _, number, steps, limit = min(tried, key=lambda each: each[0])
-    if steps.most == COARSE > steps.fewest:
+    if steps.most == most > steps.fewest:
         steps = steps._replace(most=model.settings.most_substeps)
     model.keep_scheme(steps, limit)
     return starts[number]

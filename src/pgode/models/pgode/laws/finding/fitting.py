@@ -1,26 +1,21 @@
 """Find laws and prototypes in training data, by turns: what objects are, and what laws act."""
 
-import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-import torch
-from jaxtyping import Float, Int
 
 from pgode.models.forecaster import Progress
 from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
 from pgode.models.pgode.laws.evidence.inference import (
     Inferred,
-    Knowledge,
-    Scope,
     infer,
-    unlikeliness,
 )
 from pgode.models.pgode.laws.evidence.observation import Observation
 from pgode.models.pgode.laws.finding.regression import Fitted, regress
-from pgode.models.pgode.laws.motion.table import Cells
-from pgode.models.pgode.laws.radial import basis, evaluate
+from pgode.models.pgode.laws.finding.turns import Fit, Found, knowledge, take_turn
+from pgode.models.pgode.laws.finding.uniting import in_use, united
+from pgode.models.pgode.laws.radial import basis
 
 SEARCH_SYSTEMS, SEARCH_FRAMES = 40, 48
 """Systems and frames that prototypes are searched in: enough to tell kinds apart."""
@@ -32,64 +27,30 @@ SEARCH_TURNS, FINAL_TURNS = 24, 4
 HOTTEST = 20.0
 """How much the search softens evidence at first: objects must not settle before laws have form."""
 START_EXPONENT = -1.0
-UNUSED = 1e-9
-"""Share of a prototype that no object uses."""
-RARE = 0.01
-"""Share below which a prototype is dropped: its objects are outliers, not a kind."""
-OUTSIDE = 0.2
-"""Deviation of strengths beyond three of the training systems': others may lie outside of them."""
 NEARLY_ALL = 0.95
 """Share of the training systems whose score is taken for usual."""
 CERTAIN = 0.003
 """Deviation of a correction, against the law's largest, up to which the data decide it."""
 PLAIN = 1e-3
 """Share of the squared changes that a single law may leave unexplained."""
-WORTH = 4.0
-"""Factor by which the squared error must grow when two prototypes are united that are different."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """The result of a fit: the laws, the prototypes' shares, and what was inferred with them."""
-
-    splines: Splines
-    fitted: Fitted
-    shares: Float[np.ndarray, " prototypes"]
-    noise: float
-    spread: float
-    inferred: list[Inferred]
-    equations: int
-    """Number of observed changes, counted over axes."""
-    usual: float = np.inf
-    """Score per interval and object that nearly all systems stay below."""
-    starts: tuple[Float[np.ndarray, "laws splines"], ...] = ()
-    """Coefficients to refine: nearer than is certain the law's power, what close encounters show
-    (see `regress`), or that only where nothing is certain."""
-
-    @property
-    def score(self) -> float:
-        """Negative logarithm of the probability of everything observed, up to a constant."""
-        noise = self.equations * np.log(self.noise) / 2
-        return float(sum(each.score for each in self.inferred) + noise)
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What stays the same during a fit."""
-
-    laws: Int[np.ndarray, "prototypes prototypes"]
-    scope: Scope
-    cells: Cells
 
 
 def fit(
-    seen: Sequence[Observation], how: Fit, splines: Splines, seed: int, progress: Progress
+    seen: Sequence[Observation],
+    how: Fit,
+    splines: Splines,
+    seed: int,
+    progress: Progress,
+    more: float = 1.0,
 ) -> Found:
-    """Search prototypes in a few systems, unite what is the same, then fit laws to many."""
+    """Search prototypes in a few systems, unite what is the same, then fit laws to many.
+
+    `more` times as many where each has few frames.
+    """
     random = np.random.default_rng(seed)
     order = random.permutation(len(seen))
-    few = [_beginning(seen[k]) for k in order[:SEARCH_SYSTEMS]]
-    many = [seen[k] for k in order[:FIT_SYSTEMS]]
+    few = [_beginning(seen[k]) for k in order[: int(more * SEARCH_SYSTEMS)]]
+    many = [seen[k] for k in order[: int(more * FIT_SYSTEMS)]]
     splines = splines._replace(exponents=np.full(int(how.laws.max()) + 1, START_EXPONENT))
     how, found = _prototypes(few, how, splines, random, progress)
     for turn in range(FINAL_TURNS):
@@ -97,9 +58,9 @@ def fit(
         if turn == 1:
             found = replace(found, splines=_with_exponents(found))
         if turn == 0:
-            known = _knowledge(how, found)
+            known = knowledge(how, found)
             found = replace(found, inferred=[infer(each, known, how.scope) for each in many])
-        found = _turn(many, how, found, found.inferred)
+        found = take_turn(many, how, found, found.inferred)
     blur = _blur(many, found)
     states, noise = found.inferred, found.noise
     near = regress(many, states, how.laws, found.splines, noise, blur)
@@ -150,7 +111,7 @@ def _prototypes(
 
         results.append(_search(seen, how, splines, random, tell))
     progress("uniting prototypes that are the same", 0.65)
-    return _in_use(how, _united(seen, how, min(results, key=lambda each: each.score)))
+    return in_use(how, united(seen, how, min(results, key=lambda each: each.score)))
 
 
 def _cut(splines: Splines, laws: int) -> Splines:
@@ -212,121 +173,9 @@ def _search(
     turns = SEARCH_TURNS if kinds > 1 else 4
     for turn in range(turns):
         heat = max(1.0, HOTTEST * (1 - turn / (0.6 * turns)))
-        found = _turn(seen, how, found, found.inferred, heat)
+        found = take_turn(seen, how, found, found.inferred, heat)
         tell(turn / turns)
     return found
-
-
-def _turn(
-    seen: Sequence[Observation],
-    how: Fit,
-    found: Found,
-    states: Sequence[Inferred],
-    heat: float = 1.0,
-) -> Found:
-    """Fit the laws to what objects are, then infer what they are from the laws."""
-    fitted = regress(seen, states, how.laws, found.splines, found.noise)
-    known = _knowledge(how, replace(found, fitted=fitted))
-    new = [
-        infer(each, known, how.scope, state.weights, heat=heat)
-        for each, state in zip(seen, states, strict=True)
-    ]
-    strengths = np.array([state.strength for state in new])
-    mean = float(strengths.mean()) or 1.0
-    new = [replace(s, strength=s.strength / mean, deviation=s.deviation / mean) for s in new]
-    fitted = replace(fitted, coefficients=fitted.coefficients * mean)
-    weights = np.concatenate([state.weights for state in new])
-    shares = weights.mean(0) + UNUSED
-    left = [
-        (state.squares * state.weights[None]).sum(-1)[each.clear]
-        for each, state in zip(seen, new, strict=True)
-    ]
-    noise = max(float(np.median(np.concatenate(left))) / (2 * seen[0].axes), 1e-18)
-    spread = 3 * float(strengths.std() / mean) + OUTSIDE
-    equations = sum(2 * each.axes * int(each.clear.sum()) for each in seen)
-    return Found(found.splines, fitted, shares / shares.sum(), noise, spread, new, equations)
-
-
-def _knowledge(how: Fit, found: Found) -> Knowledge:
-    splines, fitted = found.splines, found.fitted
-    laws = evaluate(
-        torch.from_numpy(splines.exponents),
-        torch.from_numpy(fitted.coefficients),
-        *(splines.low, splines.spacing, np.sqrt(how.cells.edges)),
-    )
-    return Knowledge(
-        table=how.cells.table(*laws).numpy(),
-        origin=how.cells.first,
-        laws=how.laws,
-        drag=fitted.drag,
-        shares=found.shares,
-        noise=found.noise,
-        spread=found.spread,
-    )
-
-
-def _united(seen: Sequence[Observation], how: Fit, found: Found) -> Found:
-    """Unite prototypes as long as the data are explained as well by fewer laws."""
-    for _ in range(int((found.shares > RARE).sum()) - 1):
-        merged = _merged(seen, how, found, *_most_alike(seen, found))
-        if merged.noise > WORTH * found.noise:
-            break
-        found = merged
-    return found
-
-
-def _most_alike(seen: Sequence[Observation], found: Found) -> tuple[int, int]:
-    """Two prototypes of which one explains the other's objects best: the one to go, and that."""
-    kinds = len(found.shares)
-    loss = np.zeros((kinds, kinds))
-    for each, state in zip(seen, found.inferred, strict=True):
-        unlikely = unlikeliness(state.squares, found.noise, each.axes)
-        total = (unlikely * each.clear[:, :, None]).sum(0)
-        for k in range(kinds):
-            loss[k] += state.weights[:, k] @ (total - total[:, k : k + 1])
-    cost = np.full((kinds, kinds), np.inf)
-    used = np.flatnonzero(found.shares > RARE)
-    for k, m in itertools.permutations(used.tolist(), 2):
-        cost[k, m] = loss[k, m]
-    gone, kept = np.unravel_index(np.argmin(cost), cost.shape)
-    return int(gone), int(kept)
-
-
-def _in_use(how: Fit, found: Found) -> tuple[Fit, Found]:
-    """Only the prototypes in use, the most frequent first."""
-    used = int((found.shares > RARE).sum())
-    order = np.argsort(-found.shares, kind="stable")[:used]
-    laws = how.laws[:used, :used]
-    count = int(laws.max()) + 1
-    source = np.zeros(count, np.int64)
-    source[laws] = how.laws[np.ix_(order, order)]
-    fitted = found.fitted
-    return replace(how, laws=np.ascontiguousarray(laws)), replace(
-        found,
-        splines=found.splines._replace(exponents=found.splines.exponents[source]),
-        fitted=Fitted(fitted.coefficients[source], fitted.drag[order], np.empty((0, 0))),
-        shares=found.shares[order] / found.shares[order].sum(),
-        inferred=[
-            replace(each, weights=each.weights[:, order], squares=each.squares[..., order])
-            for each in found.inferred
-        ],
-    )
-
-
-def _merged(seen: Sequence[Observation], how: Fit, found: Found, gone: int, kept: int) -> Found:
-    """The fit with the objects of one prototype given to another."""
-    states = []
-    for state in found.inferred:
-        weights = state.weights.copy()
-        weights[:, kept] += weights[:, gone]
-        weights[:, gone] = 0.0
-        states.append(replace(state, weights=weights))
-    shares = found.shares.copy()
-    shares[kept] += shares[gone]
-    shares[gone] = UNUSED
-    start = replace(found, shares=shares / shares.sum(), inferred=states)
-    once = _turn(seen, how, start, states)
-    return _turn(seen, how, once, once.inferred)
 
 
 def _with_exponents(found: Found) -> Splines:

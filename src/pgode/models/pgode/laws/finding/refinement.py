@@ -110,8 +110,8 @@ class Trial:
     space: Space
     steps: Steps
     unknowns: Unknowns
-    inner: Float[np.ndarray, " laws"] | None = None
-    """Powers of the laws nearer than their range; their own if not given."""
+    inner: Float[np.ndarray, " laws"]
+    """Powers of the laws nearer than their range; infinite for their own."""
 
     @property
     def owner(self) -> Int[np.ndarray, " objects"]:
@@ -131,7 +131,7 @@ class Trial:
             unknowns.low,
             unknowns.spacing,
             np.sqrt(unknowns.cells.edges),
-            None if self.inner is None else torch.from_numpy(self.inner),
+            torch.from_numpy(self.inner),
         )
         forces = self.forces._replace(
             table=unknowns.cells.table(*laws),
@@ -168,10 +168,13 @@ class Trial:
 
     def misfit(self, values: Float[np.ndarray, " unknowns"]) -> float:
         """Mean logarithm of the squared errors: a few encounters cannot decide it."""
-        counts = self.frames.counts
+        return float(self.logs(values).sum() / max(self.frames.counts.sum(), 1.0))
+
+    def logs(self, values: Float[np.ndarray, " unknowns"]) -> Float[np.ndarray, "copies objects"]:
+        """Logarithms of the squared errors; 0 where nothing is known."""
         squares = (self.left(values)[0] ** 2).sum(-1)
         logs = np.where(np.isfinite(squares), np.log(squares + LEAST), 1.0)
-        return float((logs * counts).sum() / max(counts.sum(), 1.0))
+        return np.asarray(logs * self.frames.counts)
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,14 @@ from jaxtyping import Float
 from pgode.models.pgode.laws.finding.refinement import Trial
 from pgode.models.pgode.laws.motion.force_kernel import Steps
 
-NUMBERS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100, 125, 160, 200, 250, 400, 500)
+NUMBERS = (1, 2, 4, 5, 8, 10, 16, 20, 25, 32, 40, 50, 64, 80, 100, 125, 160, 200, 250, 500, 1000)
 """Steps per frame that are tried."""
 TELLING = 0.05
 """Decrease of the mean log squared error that tells one number of steps from another."""
 CLIPPED = 0.5
 """Decrease that a limit must bring: a law that is not yet exact gains a little from many things."""
+SMALLER, TOUCHED, SEVERAL = 1.0, 1e-2, 10
+"""Or the median decrease where it changes anything, and in how many places it must."""
 LIMITS = 17
 SECTIONS = 14
 """Limits that are tried over the range of accelerations, and refinements of the best."""
@@ -34,11 +36,10 @@ def find_scheme(
     """Steps and limit with which the laws lead best from frame to frame."""
 
     def misfit(steps: Steps, limit: float) -> float:
-        tried = replace(trial, steps=steps, space=trial.space._replace(limit=limit))
-        return tried.misfit(values)
+        return _with(trial, steps, limit).misfit(values)
 
     fine = trial.steps._replace(lead=0.0, fewest=20.0, most=most)
-    limit = _limit(trial, lambda value: misfit(fine, value))
+    limit = find_limit(trial, values, fine)
     tell(0.3)
     reference = misfit(fine, limit)
     numbers = [n for n in NUMBERS if n <= most]
@@ -52,8 +53,27 @@ def find_scheme(
     best = int(np.argmin(scores))
     if scores[best] > reference - TELLING:
         return _cheapest(fine, numbers, lambda steps: misfit(steps, limit)), limit
-    limit = _limit(trial, lambda value: misfit(fixed[best], value), limit)
-    return fixed[best], limit
+    return fixed[best], find_limit(trial, values, fixed[best], limit)
+
+
+def find_limit(
+    trial: Trial, values: Float[np.ndarray, " unknowns"], steps: Steps, near: float | None = None
+) -> float:
+    """The limit on accelerations; infinite if none explains much."""
+    found = _limit(trial, lambda limit: _with(trial, steps, limit).misfit(values), near)
+    free, clipped = (_with(trial, steps, limit).logs(values) for limit in (np.inf, found))
+    return found if _explains(clipped - free) else np.inf
+
+
+def _with(trial: Trial, steps: Steps, limit: float) -> Trial:
+    return replace(trial, steps=steps, space=trial.space._replace(limit=limit))
+
+
+def _explains(change: Float[np.ndarray, "copies objects"]) -> bool:
+    """Whether a limit makes errors much smaller, on average or most of those that it touches."""
+    touched = change[np.abs(change) > TOUCHED]
+    several = len(touched) >= SEVERAL and float(np.median(touched)) < -SMALLER
+    return bool(several or change.mean() < -CLIPPED)
 
 
 def _cheapest(fine: Steps, numbers: Iterable[int], misfit: Callable[[Steps], float]) -> Steps:
@@ -67,7 +87,7 @@ def _cheapest(fine: Steps, numbers: Iterable[int], misfit: Callable[[Steps], flo
 
 
 def _limit(trial: Trial, misfit: Callable[[float], float], near: float | None = None) -> float:
-    """The largest component of an acceleration; infinite if no limit explains the data better."""
+    """The largest component of an acceleration that explains the data best."""
     frames = trial.frames
     faster = np.abs(frames.next_velocities - frames.velocities) / frames.durations[:, trial.owner]
     faster = faster[frames.counts > 0]
@@ -88,5 +108,4 @@ def _limit(trial: Trial, misfit: Callable[[float], float], near: float | None = 
             high = right
         else:
             low = left
-    found = float(np.exp((low + high) / 2))
-    return found if misfit(found) < misfit(np.inf) - CLIPPED else np.inf
+    return float(np.exp((low + high) / 2))

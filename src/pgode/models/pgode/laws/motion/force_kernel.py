@@ -68,7 +68,8 @@ class Steps(NamedTuple):
     `lead` is 0 for a scheme whose velocities belong to the same time as its positions (Verlet),
     and 1/2 for one whose velocities lag by half a step (kick, then drift). There are at least
     `fewest` steps per unit of time. An interval is repeated with more until a step is at most
-    `tolerance` over the largest frequency met on the way, or there are `most` steps.
+    `tolerance` over the largest frequency met on the way, or there are `most` steps per unit of
+    time. Where `most` is not more than `fewest`, intervals are not repeated.
     """
 
     lead: float

@@ -45,6 +45,16 @@ def share_of_kick(m, steps, lead):
 
 
 @inlined
+def limits(steps, duration):
+    """Steps of an interval to begin with, and the most that it may take."""
+    time = abs(duration)
+    number = max(1, int(steps.fewest * time + 0.999999))
+    if steps.most <= steps.fewest:
+        return number, number
+    return number, int(steps.most * max(time, 1.0) + 0.999999)
+
+
+@inlined
 def interval(q, v, number, duration, lead, one, space, room):
     """Advance one system by `duration` in steps of kick, drift and kick."""
     h = duration / number
@@ -74,19 +84,19 @@ def forward(
             one = one_of(arrays, layout, c, s)
             for t in range(durations.shape[2]):
                 duration = durations[c, s, t]
-                number = max(1, min(steps.most, int(steps.fewest * abs(duration) + 0.999999)))
+                number, most = limits(steps, duration)
                 while True:
                     q[:] = start.q[c, :, own] if t == 0 else out.q[c, t - 1, :, own]
                     v[:] = start.v[c, :, own] if t == 0 else out.v[c, t - 1, :, own]
                     room.watch[0], room.watch[1] = record.closest[c, s], 0.0
                     interval(q, v, number, duration, steps.lead, one, space, room)
                     wanted = abs(duration) * room.watch[1] ** 0.5 / steps.tolerance
-                    if number >= steps.most or not wanted > number:
+                    if number >= most or not wanted > number:
                         break
                     more = 2 * number
-                    while more < wanted and more < steps.most:
+                    while more < wanted and more < most:
                         more *= 2
-                    number = min(more, steps.most)
+                    number = min(more, most)
                 record.closest[c, s] = room.watch[0]
                 record.used[c, s, t] = number
                 out.q[c, t, :, own] = q

@@ -28,7 +28,7 @@ def move_plainly(
     field = Field.of(forces, layout, space, positions.device)
     q, v = positions.double(), velocities.double()
     every = np.broadcast_to(durations, (len(q), *durations.shape[1:]))
-    numbers = np.ceil(steps.fewest * np.abs(every) - 1e-6).clip(1, steps.most).astype(np.int64)
+    numbers = np.ceil(steps.fewest * np.abs(every) - 1e-6).clip(min=1).astype(np.int64)
     closest = torch.full((len(q), layout.systems), torch.inf, dtype=q.dtype, device=q.device)
     states = []
     for t in range(every.shape[2]):
