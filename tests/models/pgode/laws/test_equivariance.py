@@ -10,6 +10,7 @@ from tests.rigid_motions import moved, moved_batch, turn
 
 from pgode.batches.windows import Batch
 from pgode.models.pgode.laws.model import ForceLaws
+from pgode.models.pgode.laws.situation import forces_of
 
 
 def two_laws(receiver: int, sender: int, distance: np.ndarray) -> np.ndarray:
@@ -74,12 +75,12 @@ def momentum_drift(model: ForceLaws, batch: Batch) -> float:
     now = model.situation(batch)
     weights = np.eye(2)[np.arange(batch.objects) % 2]
     mixed = [replace(each, weights=weights[:5]) for each in now.inferred]
-    forces = model._forces(
-        now.layout,
+    forces = forces_of(
+        *(now.forces.table, model.numbers[:2, :2], model.drag, now.layout),
         np.ones((now.layout.ends.shape[1], 2)),
         np.concatenate([each.weights for each in mixed]),
         np.ones(batch.systems),
-        [each.numpy() for each in now.forces.walls[0]],
+        now.forces.walls[0].numpy(),
     )
     path = model.run(batch, replace(now, forces=forces), batch.target_times, 1)
     total = path.velocities[0].reshape(-1, batch.systems, 5, 3).sum(2)

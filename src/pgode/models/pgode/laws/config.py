@@ -12,6 +12,9 @@ class LawsConfig(Settings):
 
     kind: Literal["laws"] = "laws"
     prototypes: int = Field(5, ge=1, description="K, the most kinds of objects to be told apart")
+    disentangled: bool = Field(
+        True, description="one strength for all of a system, not one for each object (w/o D)"
+    )
     third_law: bool = Field(
         True, description="two prototypes act on each other by the same law (Newton's third)"
     )

@@ -1,7 +1,5 @@
 """PGODE whose prototypes are force laws: infer what objects are, integrate in fine steps."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -23,17 +21,17 @@ from pgode.models.pgode.laws.evidence.observation import (
 from pgode.models.pgode.laws.evidence.walls import Walls, placed
 from pgode.models.pgode.laws.finding.finding import find
 from pgode.models.pgode.laws.finding.refinement import Refined, Unknowns
-from pgode.models.pgode.laws.finding.shooting import Frames, strengths
+from pgode.models.pgode.laws.finding.shooting import Frames, strengths, with_strengths
 from pgode.models.pgode.laws.finding.turns import OUTSIDE, Found
 from pgode.models.pgode.laws.motion import force_kernel
-from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
+from pgode.models.pgode.laws.motion.force_kernel import Space, Steps
 from pgode.models.pgode.laws.motion.moving import move
 from pgode.models.pgode.laws.motion.path import Forces, Path
 from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
 from pgode.models.pgode.laws.readout import Law, laws_of
 from pgode.models.pgode.laws.requirements import check_named
-from pgode.models.pgode.laws.situation import Situation, couplings
+from pgode.models.pgode.laws.situation import Situation, forces_of
 from pgode.models.pgode.laws.trust import TWINS, Trust, trust, twins_of
 from pgode.models.pgode.laws.words import sentences
 from pgode.models.pgode.laws.wrapping import low_end, wrapped
@@ -164,43 +162,26 @@ class ForceLaws(Forecaster):
         box = Walls(self.walls.numpy(), float(self.wall_spread[0]), bool(self.wall_spread[1]))
         places, wall_deviation = zip(*(placed(each, box) for each in seen), strict=True)
         weights = np.concatenate([each.weights for each in inferred])
-        forces = self._forces(pairs, edge_weights, weights, strength, places)
+        numbers = np.ascontiguousarray(self.numbers[: self.used, : self.used])
+        table = self.radial.table()[:, : int(numbers.max()) + 1].contiguous()
+        acting = (pairs, edge_weights, weights, strength, np.stack(places))
+        forces = forces_of(table, numbers, self.drag, *acting)
         if scope.strength:
             frames = Frames.of(seen)
             if targets:
                 frames = frames.few(ENOUGH, np.random.default_rng(0))
+            if not self.settings.disentangled:
+                strength = np.repeat(strength, np.diff(pairs.offsets))
             fixed = Forces(*(each.detach() for each in forces))
             strength, deviation = strengths(
                 frames, fixed, pairs, self.space, self.steps, known.spread, strength
             )
-            forces = forces._replace(strength=torch.from_numpy(strength)[None])
+            forces = with_strengths(forces, pairs, strength)
+            if not self.settings.disentangled:
+                deviation = np.maximum.reduceat(deviation, pairs.offsets[:-1])
         # Where nothing was observed, strengths differ as those of the training systems do.
         deviation = np.minimum(deviation, max(known.spread - OUTSIDE, 0.0) / 3)
         return Situation(seen, inferred, pairs, forces, deviation, np.array(wall_deviation))
-
-    def _forces(
-        self,
-        pairs: Layout,
-        edge_weights: Float[np.ndarray, "pairs 2"],
-        weights: Float[np.ndarray, "objects used"],
-        strength: Float[np.ndarray, " systems"],
-        places: Sequence[Float[np.ndarray, "axes 2"]],
-    ) -> Forces:
-        """Forces of systems whose objects have these weights."""
-        used = weights.shape[1]
-        numbers = self.numbers[:used, :used]
-        coupling = couplings(weights, numbers, pairs) * edge_weights[:, :, None]
-        objects, axes = len(weights), len(self.units.positions)
-        zeros = torch.zeros(objects, axes, dtype=torch.float64)
-        return Forces(
-            table=self.radial.table()[:, : int(numbers.max()) + 1].contiguous(),
-            coupling=torch.from_numpy(coupling),
-            strength=torch.from_numpy(strength)[None],
-            walls=torch.from_numpy(np.stack(places))[None],
-            drag=torch.from_numpy(weights) @ self.drag[:used],
-            pull=zeros[:, 0],
-            push=zeros,
-        )
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0

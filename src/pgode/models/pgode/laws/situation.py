@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
+from torch import Tensor
 
 from pgode.models.pgode.laws.evidence.inference import Inferred
 from pgode.models.pgode.laws.evidence.observation import Observation
@@ -26,6 +28,30 @@ class Situation:
     def weights(self) -> Float[np.ndarray, "objects prototypes"]:
         """Weights of the prototypes in use for every object."""
         return np.concatenate([each.weights for each in self.inferred])
+
+
+def forces_of(
+    table: Float[Tensor, "cells laws 4"],
+    numbers: Int[np.ndarray, "used used"],
+    drag: Float[Tensor, " prototypes"],
+    pairs: Layout,
+    edge_weights: Float[np.ndarray, "pairs 2"],
+    weights: Float[np.ndarray, "objects used"],
+    strength: Float[np.ndarray, " systems"],
+    places: Float[np.ndarray, "systems axes 2"],
+) -> Forces:
+    """Forces of systems whose objects have these weights of the prototypes in use."""
+    coupling = couplings(weights, numbers, pairs) * edge_weights[:, :, None]
+    zeros = torch.zeros(len(weights), places.shape[1], dtype=torch.float64)
+    return Forces(
+        table=table,
+        coupling=torch.from_numpy(coupling),
+        strength=torch.from_numpy(strength)[None],
+        walls=torch.from_numpy(places)[None],
+        drag=torch.from_numpy(weights) @ drag[: weights.shape[1]],
+        pull=zeros[:, 0],
+        push=zeros,
+    )
 
 
 def couplings(

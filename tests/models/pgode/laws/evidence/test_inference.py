@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from tests.models.pgode.laws.small_laws import built, give, whole
+from tests.models.pgode.laws.small_laws import built, give, trajectories, whole
 
 import pgode
 from pgode.data.simulate import mixed, pair_laws
@@ -63,3 +63,30 @@ def test_nothing_observed_leaves_the_prior(case: tuple[ForceLaws, pgode.Trajecto
     now = model.situation(whole(model, data, condition=1))
     np.testing.assert_allclose(now.weights, 1 / 3, atol=1e-6)
     torch.testing.assert_close(now.forces.strength, torch.ones(1, 8).double())
+
+
+@pytest.mark.parametrize("disentangled", [True, False])
+def test_each_object_has_a_strength_of_its_own_unless_contexts_are_disentangled(
+    disentangled: bool,
+) -> None:
+    own = np.array([1.2, 0.9, 1.0, 0.9])
+
+    def acceleration(q: np.ndarray) -> np.ndarray:
+        return own[:, None] * (q.sum(1, keepdims=True) - 4 * q)
+
+    random = np.random.default_rng(0)
+    q, v = random.normal(size=(2, 3, 4, 2))
+    states = []
+    for _ in range(20):
+        states.append(np.concatenate([q, v], -1))
+        for _ in range(20):
+            v = v + 0.0025 * acceleration(q)
+            q = q + 0.005 * v
+            v = v + 0.0025 * acceleration(q)
+    data = trajectories(np.stack(states, axis=2))
+    model = built(data, disentangled=disentangled)
+    give(model, lambda receiver, sender, distance: -np.ones_like(distance))
+    now = model.situation(whole(model, data))
+    felt = now.forces.coupling.numpy()[:, :, 0] * now.forces.strength.numpy().mean()
+    expected = own[now.layout.objects % 4].T if not disentangled else np.ones_like(felt)
+    np.testing.assert_allclose(felt, expected, atol=0.05 if disentangled else 1e-3)

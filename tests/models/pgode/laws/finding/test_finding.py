@@ -13,8 +13,10 @@ from tests.models.pgode.laws.small_laws import (
 )
 
 import pgode
+from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
 from pgode.models.pgode.laws.evidence.observation import observations
+from pgode.models.pgode.laws.finding import finding
 from pgode.models.pgode.laws.model import ForceLaws
 from pgode.runtime.errors import InputError
 
@@ -64,6 +66,29 @@ def test_number_of_steps_is_recognised(steps: int) -> None:
     model = found(trajectories(particles(coulomb, lag=True, steps=steps)))
     assert model.scheme.tolist() == [0.5, steps, steps]
     assert float(model.radial.exponents[0]) == pytest.approx(-2, abs=1e-5)
+
+
+def test_steps_are_those_of_a_frame_however_far_apart_the_times_are() -> None:
+    data = trajectories(particles(coulomb, lag=True, steps=8))
+    model = found(data)
+    batch = whole(model, data)
+    with torch.no_grad():
+        every = model.forecast(batch, batch.target_times).mean[:, -1:]
+        once = model.forecast(batch, batch.target_times[:, -1:]).mean
+    torch.testing.assert_close(once, every, rtol=0, atol=1e-9)
+
+
+def test_two_frames_of_many_systems_show_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "TURNS", 2)
+    states = particles(coulomb, systems=300, lag=True, steps=5, frames=3)[:, :, ::2]
+    data = trajectories(states, np.array([0.0, 0.2]))
+    model = built(data)
+    model.prepare(Windows(data, model.normaliser, 1, 1), 0, lambda what, share: None)
+    assert float(model.radial.exponents[0]) == pytest.approx(-2, abs=1e-3)
+    batch = whole(model, data, 1, 1)
+    with torch.no_grad():
+        forecast = model.forecast(batch, batch.target_times).mean
+    assert float((forecast - batch.targets).abs().median()) < 1e-4
 
 
 def test_fine_data_get_steps_that_follow_encounters() -> None:

@@ -109,17 +109,22 @@ def strengths(
     space: Space,
     steps: Steps,
     spread: float,
-    start: Float[np.ndarray, " systems"],
-) -> tuple[Float[np.ndarray, " systems"], Float[np.ndarray, " systems"]]:
-    """The strength of each system that best leads from frame to frame, and its deviation."""
+    start: Float[np.ndarray, " groups"],
+) -> tuple[Float[np.ndarray, " groups"], Float[np.ndarray, " groups"]]:
+    """The strength of each system that best leads from frame to frame, and its deviation.
+
+    If `start` has one for each object instead, so has the result.
+    """
     value, deviation = start.copy(), np.full(len(start), spread)
     if not len(frames.positions):
         return value, deviation
     owner = np.repeat(np.arange(layout.systems), np.diff(layout.offsets))
+    if len(start) == len(owner):
+        owner = np.arange(len(start))
     target = np.concatenate([frames.next_positions, frames.next_velocities], axis=-1)
 
     def errors(strength: np.ndarray) -> np.ndarray:
-        given = replace_strength(forces, strength)
+        given = with_strengths(forces, layout, strength)
         path, _ = shoot(frames, given, layout, space, steps)
         states = torch.cat([path.positions[:, 0], path.velocities[:, 0]], dim=-1)
         return np.asarray(states.numpy() - target)
@@ -131,20 +136,27 @@ def strengths(
         left = (low + high) / 2
         slope = (high - low) / (2 * nudge[owner])[None, :, None]
         squares = (left**2).sum(-1)
-        noise = _typical(squares, frames.counts, owner, layout.systems) / left.shape[-1]
+        noise = _typical(squares, frames.counts, owner, len(start)) / left.shape[-1]
         weight = frames.counts * (FREEDOM + left.shape[-1])
         weight = weight / (FREEDOM * noise[owner] + squares)
-        up = _summed(weight * (slope * left).sum(-1), owner, layout.systems)
-        down = _summed(weight * (slope**2).sum(-1), owner, layout.systems)
+        up = _summed(weight * (slope * left).sum(-1), owner, len(start))
+        down = _summed(weight * (slope**2).sum(-1), owner, len(start))
         value = value - (up + prior * (value - 1)) / (down + prior)
         value = value.clip(1 - FARTHEST * spread, 1 + FARTHEST * spread)
         deviation = (down + prior) ** -0.5
     return value, deviation
 
 
-def replace_strength(forces: Forces, strength: Float[np.ndarray, " systems"]) -> Forces:
-    """The same forces with one strength for each system, in all copies."""
-    return forces._replace(strength=torch.from_numpy(strength)[None])
+def with_strengths(
+    forces: Forces, layout: Layout, strength: Float[np.ndarray, " groups"]
+) -> Forces:
+    """The same forces with one strength for each system, or for each object, in all copies."""
+    if len(strength) == layout.systems:
+        return forces._replace(strength=torch.from_numpy(strength)[None])
+    felt = torch.from_numpy(strength[layout.objects].T)
+    return forces._replace(
+        coupling=forces.coupling * felt[:, :, None], strength=torch.ones_like(forces.strength)
+    )
 
 
 def _typical(
