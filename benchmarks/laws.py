@@ -1,0 +1,145 @@
+"""Force laws on every simulated system, three seeds each, with parts taken away, and rivals.
+
+python -m benchmarks.laws train charged-0 mixed-0    # resumable; all jobs without names
+python -m benchmarks.laws list                       # the jobs, and which are done
+python -m benchmarks.accuracy tables                 # results -> docs/results.md
+"""
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path("benchmarks/results/laws")
+SYSTEMS = ("springs", "charged", "mixed", "nbody", "gravity")
+SEEDS = (0, 1, 2)
+REMOVED = {
+    "without-F": "model.dynamics.prototypes=1",
+    "without-O": "model.gate.contexts=system",
+    "without-epsilon": "model.gate.contexts=object",
+    "without-D": "model.dynamics.disentangled=false",
+}
+"""What the paper's ablation takes away, as settings of force laws."""
+RIVALS = ("eqmotion", "egnn", "socialode")
+"""The strongest rivals on Springs (the first two) and on Charged."""
+RIVAL_EPOCHS = 10
+"""That of `pgode reproduce --budget quick`."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training: its data, and the options of `pgode train`."""
+
+    system: str
+    seed: int
+    options: tuple[str, ...] = ()
+
+
+def jobs() -> dict[str, Job]:
+    """Every job by name."""
+    found = {f"{system}-{seed}": Job(system, seed) for seed in SEEDS for system in SYSTEMS}
+    for seed in SEEDS:
+        for system in ("charged", "mixed"):
+            for name, setting in REMOVED.items():
+                # Messages would make up for the missing part, and hide what it does.
+                options = ("--set", setting, "--set", "model.dynamics.messages=false")
+                found[f"{system}-{name}-{seed}"] = Job(system, seed, options)
+    for rival in RIVALS:
+        options = ("--model", rival, "--epochs", str(RIVAL_EPOCHS))
+        found[f"mixed-{rival}-0"] = Job("mixed", 0, options)
+    return found
+
+
+def train(name: str, folder: Path) -> int:
+    """Make the data, train or resume, evaluate, and keep the evaluation."""
+    from pgode.cli.app import run_command
+
+    job, run = jobs()[name], folder / name
+    data = folder / f"{job.system}.nc"
+    if not data.exists() and run_command(["simulate", job.system, "-o", str(data)]):
+        return 1
+    arguments = ["--resume", str(run)]
+    if not (run / "config.json").exists():
+        given = [str(data), "-o", str(run), "--seed", str(job.seed), "--threads", "1"]
+        arguments = [*given, *job.options]
+    if run_command(["train", *arguments]):
+        return 1
+    keep(name, run, data)
+    return 0
+
+
+def keep(name: str, run: Path, source: Path) -> None:
+    """Evaluate a finished run into benchmarks/results/laws."""
+    from pgode.data import files
+    from pgode.runs.laws import force_laws, laws_of
+    from pgode.runs.run import Run
+    from pgode.runtime.files import write_json
+
+    opened, data = Run.open(run), files.read(source)
+    evaluation = opened.evaluate(data)
+    kept = replace(evaluation, curves={}, curve_low={}, curve_high={})
+    content: dict[str, Any] = {
+        "minutes": round(opened.epochs[-1]["seconds"] / 60, 2),
+        "evaluation": kept.to_json(),
+    }
+    if force_laws(opened.model) is not None:
+        reading = laws_of(opened, data)
+        content["findings"] = list(reading.findings)
+        content["agreement"] = reading.agreement
+        content["forecast_ms"] = forecast_time(opened, data)
+    write_json(RESULTS / f"{name}.json", content)
+
+
+def forecast_time(run: Any, data: Any, repeats: int = 10) -> float:
+    """Milliseconds that the forecast of one system takes, the fastest of several."""
+    import numpy as np
+    import torch
+
+    from pgode.batches.windows import Windows
+
+    window = run.config.window
+    windows = Windows(data.split_of("test"), run.normaliser, window.condition, window.horizon)
+    batch = windows.batch(np.array([0]), np.array([0]))
+    taken = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        with torch.no_grad():
+            run.model.forecast(batch, batch.target_times)
+        taken.append(time.perf_counter() - began)
+    return round(1000 * min(taken), 1)
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("action", choices=("train", "keep", "list"))
+    parser.add_argument("names", nargs="*", help="jobs (all)")
+    parser.add_argument("--folder", type=Path, default=Path("runs/laws"))
+    arguments = parser.parse_args()
+    available = jobs()
+    unknown = [name for name in arguments.names if name not in available]
+    if unknown:
+        parser.error(f"no job {', '.join(unknown)}; there are {', '.join(available)}")
+    for name in arguments.names or available:
+        done = (RESULTS / f"{name}.json").exists()
+        if arguments.action == "list":
+            print(f"{name:28} {'done' if done else '-'}")
+        elif arguments.action == "keep":
+            folder = arguments.folder
+            keep(name, folder / name, folder / f"{available[name].system}.nc")
+        elif not done and train(name, arguments.folder):
+            return 1
+    return 0
+
+
+def results() -> dict[str, dict[str, Any]]:
+    """What is known of every job that was run."""
+    paths = {name: RESULTS / f"{name}.json" for name in jobs()}
+    return {name: json.loads(path.read_text()) for name, path in paths.items() if path.exists()}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
