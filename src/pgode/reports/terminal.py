@@ -30,7 +30,7 @@ def error_table(evaluation: Evaluation) -> Table:
         for m, model in enumerate(comparison.models):
             errors = comparison.errors[m, s].ravel() / scale
             cells = [
-                Text(significant(error), style="bold green" if lowest else "")
+                Text(_narrow(error), style="bold green" if lowest else "")
                 for error, lowest in zip(errors, best[m, s].ravel(), strict=True)
             ]
             name = Text(model_name(model), style="bold" if m == 0 else "")
@@ -81,7 +81,7 @@ def floor_rows(
 
 def _narrow(value: float) -> str:
     """A number that fits a narrow column, also if it is far below the others of the table."""
-    return f"{value:.0e}" if 0 < value < SMALL else significant(value)
+    return f"{value:.1e}" if 0 < value < SMALL else significant(value)
 
 
 def percent_range(share: float | None, low: float | None, high: float | None) -> str:

@@ -13,6 +13,9 @@ from pgode.reports.base.numbers import finite, suitable_exponent, times
 
 Ratio = Float[np.ndarray, "split horizon variable"]
 
+TINY = 6
+"""Powers of ten between the errors of two models that no unit suits both of."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -28,8 +31,13 @@ class Comparison:
 
     @property
     def exponent(self) -> int:
-        """The power of ten the tables divide by, chosen so that the model's errors are near 1."""
-        return suitable_exponent(self.errors[0].ravel())
+        """The power of ten the tables divide by, chosen so that the model's errors are near 1.
+
+        If these are tiny beside those of the naive models, which a reader has a feeling for, it is
+        chosen by the naive ones.
+        """
+        own, naive = (suitable_exponent(part.ravel()) for part in np.split(self.errors, [1]))
+        return own if own > naive - TINY else naive
 
     @property
     def best(self) -> Bool[np.ndarray, "model split horizon variable"]:
