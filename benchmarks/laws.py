@@ -1,12 +1,14 @@
 """Force laws on every simulated system, three seeds each, with parts taken away, and rivals.
 
 python -m benchmarks.laws train charged-0 mixed-0    # resumable; all jobs without names
+python -m benchmarks.laws ship                       # the runs that come with the package
 python -m benchmarks.laws list                       # the jobs, and which are done
 python -m benchmarks.accuracy tables                 # results -> docs/results.md
 """
 
 import argparse
 import json
+import shutil
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -25,6 +27,8 @@ REMOVED = {
 """What the paper's ablation takes away, as settings of force laws."""
 RIVALS = ("eqmotion", "egnn", "socialode")
 """The strongest rivals on Springs (the first two) and on Charged."""
+SHIPPED = {"springs-10": "springs-0", "charged-10": "charged-0", "nbody-5": "nbody-0"}
+"""Jobs whose runs come with the package."""
 RIVAL_EPOCHS = 10
 """That of `pgode reproduce --budget quick`."""
 
@@ -112,14 +116,33 @@ def forecast_time(run: Any, data: Any, repeats: int = 10) -> float:
     return round(1000 * min(taken), 1)
 
 
+def ship(folder: Path) -> None:
+    """Copy the runs that come with the package into it, without logs and without paths."""
+    from pgode.runs.folder import PRETRAINED
+    from pgode.runtime.files import write_json
+
+    for name, run in SHIPPED.items():
+        source, target = folder / run, PRETRAINED / name
+        target.mkdir(parents=True, exist_ok=True)
+        for file in ("config.json", "normaliser.json", "calibration.json"):
+            shutil.copy(source / file, target / file)
+        write_json(
+            target / "data.json", json.loads((source / "data.json").read_text()) | {"source": ""}
+        )
+        shutil.copy(source / "checkpoints" / "best.safetensors", target / "model.safetensors")
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("action", choices=("train", "keep", "list"))
+    parser.add_argument("action", choices=("train", "keep", "ship", "list"))
     parser.add_argument("names", nargs="*", help="jobs (all)")
     parser.add_argument("--folder", type=Path, default=Path("runs/laws"))
     arguments = parser.parse_args()
     available = jobs()
+    if arguments.action == "ship":
+        ship(arguments.folder)
+        return 0
     unknown = [name for name in arguments.names if name not in available]
     if unknown:
         parser.error(f"no job {', '.join(unknown)}; there are {', '.join(available)}")

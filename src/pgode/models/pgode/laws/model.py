@@ -7,6 +7,7 @@ from torch import Tensor
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
+from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecast, Forecaster, Progress
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.laws.config import LawsConfig
@@ -260,17 +261,26 @@ class ForceLaws(Forecaster):
     def _features(
         self, path: Path, batch: Batch
     ) -> Float[Tensor, "copies objects outputs features"]:
-        """Scaled features; what is neither position nor velocity keeps its last value."""
-        position, velocity = self.units.scaled(path.positions.numpy(), path.velocities.numpy())
-        copies, outputs, _, _ = position.shape
+        states = self.units.scaled(path.positions.numpy(), path.velocities.numpy())
+        return self.decoded(torch.from_numpy(np.concatenate(states, -1)), batch).transpose(1, 2)
+
+    def decoded(
+        self, states: Float[Tensor, "*rows objects parts"], batch: Batch
+    ) -> Float[Tensor, "*rows objects features"]:
+        """Features of scaled states [q, v]; what is neither of both keeps its last value."""
         value, _ = last_observed(batch)
-        states = value.double().expand(copies, outputs, -1, -1).clone()
-        states[..., self.units.positions] = torch.from_numpy(position)
-        states[..., self.units.velocities] = torch.from_numpy(velocity)
-        return states.transpose(1, 2)
+        features = value.double().expand(*states.shape[:-1], -1).clone()
+        features[..., [*self.units.positions, *self.units.velocities]] = states
+        return features
 
     def _wrapped(self, states: Float[Tensor, "*rows features"]) -> Float[Tensor, "*rows features"]:
         return wrapped(states, self.units, self.box_low, self.periods)
+
+    def flow(self, batch: Batch) -> Flow:
+        """The motion as an initial value problem, see `pgode.models.pgode.laws.flow`."""
+        from pgode.models.pgode.laws.flow import flow
+
+        return flow(self, batch)
 
     def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
         """Find laws, prototypes and walls in the training data."""

@@ -60,11 +60,20 @@ def couplings(
     pairs: Layout,
 ) -> Float[np.ndarray, "pairs 2 laws"]:
     """How much of each law acts between two objects: on the first, then on the second."""
-    first, second = weights[pairs.objects[0]], weights[pairs.objects[1]]
+    return couplings_as(weights, weights, numbers, pairs)
+
+
+def couplings_as(
+    feeling: Float[np.ndarray, "objects prototypes"],
+    acting: Float[np.ndarray, "objects prototypes"],
+    numbers: Int[np.ndarray, "prototypes prototypes"],
+    pairs: Layout,
+) -> Float[np.ndarray, "pairs 2 laws"]:
+    """The same for objects that feel forces as other prototypes than they act as."""
+    first, second = pairs.objects
     out = np.zeros((len(first), 2, int(numbers.max()) + 1))
     for k, row in enumerate(numbers):
         for m, law in enumerate(row):
-            share = first[:, k] * second[:, m]
-            out[:, 0, law] += share
-            out[:, 1, numbers[m, k]] += share
+            out[:, 0, law] += feeling[first, k] * acting[second, m]
+            out[:, 1, law] += feeling[second, k] * acting[first, m]
     return out
