@@ -120,12 +120,21 @@ def golden_section(
     high: Float[np.ndarray, " row"],
     steps: int,
 ) -> Float[np.ndarray, " row"]:
-    """The minimum of a function of one variable between two bounds, for many rows at once."""
+    """The minimum of a function of one variable between two bounds, for many rows at once.
+
+    One of the two points inside is a point of the next, narrower bounds too.
+    """
     ratio = (np.sqrt(5) - 1) / 2
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = function(left), function(right)
     for _ in range(steps):
-        left, right = high - ratio * (high - low), low + ratio * (high - low)
-        is_left = function(left) < function(right)
+        is_left = at_left < at_right
         low, high = np.where(is_left, low, left), np.where(is_left, right, high)
+        kept, at_kept = np.where(is_left, left, right), np.where(is_left, at_left, at_right)
+        new = np.where(is_left, high - ratio * (high - low), low + ratio * (high - low))
+        at_new = function(new)
+        left, at_left = np.where(is_left, new, kept), np.where(is_left, at_new, at_kept)
+        right, at_right = np.where(is_left, kept, new), np.where(is_left, at_kept, at_new)
     return np.asarray((low + high) / 2)
 
 
