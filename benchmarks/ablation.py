@@ -19,12 +19,6 @@ CHANGES: dict[str, dict[str, object]] = {
     "`default`": {},
     "without kinematics": {"model.state": "latent"},
     "without kinematics and residual decoder": {"model.state": {**LATENT, "kind": "latent"}},
-    "without coupling along lines": {"model.state.coupling": False},
-    "without estimated strength": {"model.encoder.strength_context": False},
-    "without coupling and estimated strength": {
-        "model.state.coupling": False,
-        "model.encoder.strength_context": False,
-    },
     "posterior with initial variance 1": {"model.objective.initial_log_variance": 0.0},
     "without layer norm in the encoders": {"model.encoder.layer_norm": False},
     "without degree normalisation": {"model.encoder.degree_normalise": False},

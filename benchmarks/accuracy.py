@@ -40,11 +40,10 @@ observed frame with its strength fitted to the observed frames: the floor.
 
 READING = """## How to read this
 
-- On Springs a forecast depends above all on the strength of the springs. The `default` preset
-  estimates it from the condition (`model.encoder.strength_context`) and uses it in forces along
-  the lines to the neighbours (`model.state.coupling`); without these two the error out of
-  distribution grows with the distance of a system's strength from the training mean.
-  [Where we differ](differences.md) has the reasons, the ablation above the effect of each.
+- On Springs a forecast depends above all on the strength of the springs, which has to be inferred
+  from the condition.
+- [Where we differ](differences.md) has the reasons for each difference between the presets, the
+  ablation above its effect.
 - Energy is not conserved by construction, and the forecasts drift more than the simulator.
 - On Charged close encounters are chaotic: a small error before one is a large error after it. The
   simulator's own energy drifts there too, because it clips the force at short distances.
@@ -147,9 +146,6 @@ def tables() -> int:
         parts.append(_by_length(lengths))
     if (charged := Result.read("charged")) is not None:
         parts.append(_section("Charged, `default` preset, one model", "charged", charged))
-    removed = RESULTS / "parts.json"
-    if removed.exists():
-        parts.append(_parts(json.loads(removed.read_text())))
     ablation = RESULTS / "ablation.json"
     if ablation.exists():
         parts.append(_ablation(json.loads(ablation.read_text())))
@@ -243,27 +239,6 @@ def _table(rows: dict[str, list[float]], cells: Sequence[Cell] = CELLS) -> str:
                 text = f"**{text}** ({float(f'{ratio:.3g}'):,g} x {side})"
             shown.append(text)
         lines.append(f"| {names[split]} {horizon} {variable} | " + " | ".join(shown) + " |")
-    return "\n".join(lines) + "\n"
-
-
-def _parts(content: dict[str, Any]) -> str:
-    cells = [(split, h) for split in ("test", "ood") for h in ("12", "36")]
-    names = {"test": "ID", "ood": "OOD"}
-    head = " | ".join(f"{names[split]} {h} q / v" for split, h in cells)
-    lines = [
-        "## What does the work on Springs\n",
-        f"The shipped `springs-10` with one part taken away after training (`python -m "
-        f"benchmarks.parts`; {content['systems']} test and {content['systems']} OOD systems, MSE x "
-        f"1e-2). The prototypes, the gate and the latent state contribute nothing here: the forces "
-        f"along the lines to the neighbours do all of it, and the simulator's own law is far below "
-        f"them.\n",
-        f"| change | {head} |",
-        "|---|" + "---|" * len(cells),
-    ]
-    for name, table in content["rows"].items():
-        pairs = [[100 * table[split][h][v] for v in ("q", "v")] for split, h in cells]
-        shown = [" / ".join(f"{value:.3g}" for value in pair) for pair in pairs]
-        lines.append(f"| {name} | " + " | ".join(shown) + " |")
     return "\n".join(lines) + "\n"
 
 

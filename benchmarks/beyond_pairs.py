@@ -87,16 +87,6 @@ VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
         {"model.dynamics.messages": True, "model.dynamics.prototypes": 2, "model.width": 32},
     ),
     "messages": ("messages", {"model.dynamics.prototypes": 2, "model.width": 32}),
-    # The linear pull of the preset is the true law of springs, so it is also left out once.
-    "messages without the pull": (
-        "messages",
-        {
-            "model.dynamics.prototypes": 2,
-            "model.width": 32,
-            "model.state.coupling": False,
-            "model.encoder.strength_context": False,
-        },
-    ),
 }
 BUDGET = {
     "window.horizon": 24,

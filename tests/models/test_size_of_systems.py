@@ -45,8 +45,7 @@ def test_system_context_of_ten_objects_is_the_papers_sum_and_does_not_grow_with_
     )
     larger = Windows(doubled, normaliser, 6, 6).batch(np.arange(3), np.zeros(3, int))
     torch.manual_seed(0)
-    config = model_config("pgode", {"width": 8, "encoder": {"strength_context": False}})
-    model = build_model("pgode", config, normaliser)
+    model = build_model("pgode", model_config("pgode", {"width": 8}), normaliser)
     with torch.no_grad():
         assert_close(model.contexts(larger).system, model.contexts(batch).system)
 

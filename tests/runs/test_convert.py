@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,10 @@ from pgode.runtime.errors import InputError
 from pgode.training.config import run_config
 
 OLD = Path(__file__).with_name("format1")
+
+
+def upgraded(config: dict[str, Any]) -> dict[str, Any]:
+    return upgrade_config(config, OLD / "config.json")
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +51,35 @@ def test_a_run_keeps_the_gate_it_was_trained_with(converted: Path) -> None:
     assert pgode.open_run(converted).config.model["gate"]["normalise"] is False
     assert run_config(file=converted / "config.json").model["gate"]["normalise"] is False
     assert run_config().model["gate"]["normalise"] is True
+
+
+def with_parts(run: Path, present: bool) -> Path:
+    """The config.json of a run as it was when models could have two more parts."""
+    file = run / "config.json"
+    stored = json.loads(file.read_text())
+    stored["model"]["encoder"]["strength_context"] = stored["model"]["state"]["coupling"] = present
+    file.write_text(json.dumps(stored))
+    return file
+
+
+def test_a_run_that_says_it_has_none_of_the_parts_that_are_gone_is_read(converted: Path) -> None:
+    stored, again = pgode.open_run(converted).config, run_config(file=converted / "config.json")
+    file = with_parts(converted, present=False)
+    assert pgode.open_run(converted).config == stored
+    assert run_config(file=file) == again
+
+
+def test_a_run_with_parts_that_are_gone_is_refused(
+    converted: Path, data: pgode.Trajectories
+) -> None:
+    file = with_parts(converted, present=True)
+    parts = r"model\.encoder\.strength_context and model\.state\.coupling"
+    message = rf"config\.json .* {parts}.* Expected a run without\. Train the model again"
+    for read in (pgode.open_run, lambda folder: pgode.resume(folder, data)):
+        with pytest.raises(InputError, match=message):
+            read(converted)
+    with pytest.raises(InputError, match=r'"model\.encoder\.strength_context" was removed'):
+        run_config(file=file)
 
 
 def test_a_converted_run_keeps_its_log_and_can_be_resumed(
@@ -90,6 +124,7 @@ def test_nothing_is_overwritten_and_a_new_run_needs_no_conversion(
                 "model.state.mean_structure": False,
             },
         ),
+        ({"kinematics": False, "coupling": True}, {"model.state.kind": "latent"}),
         (
             {"kinematics": False, "prototypes": 1, "gate": "object", "regions": True},
             {"model.state": "latent", "model.dynamics.prototypes": 1},
@@ -101,23 +136,42 @@ def test_settings_of_format_1_become_those_of_today(
 ) -> None:
     old = json.loads((OLD / "config.json").read_text())
     file = tmp_path / "config.json"
-    file.write_text(json.dumps(upgrade_config({**old, "model": {**old["model"], **changes}})))
+    file.write_text(json.dumps(upgraded({**old, "model": {**old["model"], **changes}})))
     same = tmp_path / "same.json"
-    same.write_text(json.dumps(upgrade_config(old)))
+    same.write_text(json.dumps(upgraded(old)))
     assert run_config(file=file) == run_config(file=same, changes=new)
 
 
 def test_a_run_without_the_recovery_term_cannot_be_converted() -> None:
     old = json.loads((OLD / "config.json").read_text())
     with pytest.raises(InputError, match="without the recovery term"):
-        upgrade_config({**old, "model": {**old["model"], "recovery": False}})
+        upgraded({**old, "model": {**old["model"], "recovery": False}})
+
+
+@pytest.mark.parametrize(
+    "changes, named",
+    [
+        ({"strength": True}, r"model\.strength"),
+        ({"coupling": True}, r"model\.coupling"),
+        ({"strength": True, "coupling": True}, r"model\.strength and model\.coupling"),
+    ],
+)
+def test_a_run_with_parts_that_are_gone_cannot_be_converted(
+    changes: dict[str, object], named: str, tmp_path: Path
+) -> None:
+    run = shutil.copytree(OLD, tmp_path / "old")
+    old = json.loads((run / "config.json").read_text())
+    (run / "config.json").write_text(json.dumps({**old, "model": {**old["model"], **changes}}))
+    with pytest.raises(InputError, match=rf"old/config\.json .* with {named}, .* Train the model"):
+        convert_run(run, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_run_of_the_first_release_cannot_be_converted() -> None:
     old = json.loads((OLD / "config.json").read_text())
     model = {key: value for key, value in old["model"].items() if key != "coupling"}
     with pytest.raises(InputError, match=r"written by release 0\.1\.0.* Train the model again"):
-        upgrade_config({**old, "model": model})
+        upgraded({**old, "model": model})
 
 
 @pytest.mark.parametrize(

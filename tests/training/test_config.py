@@ -117,13 +117,12 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
         "history_readout": False,
         "mean_structure": False,
     }
-    changes = {"model.state": "kinematic", "model.state.coupling": False}
+    changes = {"model.state": "kinematic", "model.state.mean_structure": False}
     assert run_config("pgode", "paper", changes=changes).model["state"] == {
         "kind": "kinematic",
         "residual_decoder": True,
         "history_readout": True,
-        "mean_structure": True,
-        "coupling": False,
+        "mean_structure": False,
     }
 
 
@@ -143,10 +142,10 @@ def test_a_change_that_names_the_kind_of_a_group_keeps_what_a_file_says_of_it(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "my.yaml"
-    file.write_text("model: {dynamics: {prototypes: 3}, state: {coupling: false}}\n")
+    file.write_text("model: {dynamics: {prototypes: 3}, state: {mean_structure: false}}\n")
     changes = {"model.dynamics.kind": "messages", "model.state": "kinematic"}
     model = run_config(preset="messages", file=file, changes=changes).model
-    assert (model["dynamics"]["prototypes"], model["state"]["coupling"]) == (3, False)
+    assert (model["dynamics"]["prototypes"], model["state"]["mean_structure"]) == (3, False)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_json, write_text
 from pgode.runtime.settings import merged
 from pgode.training.checkpoint import FORMAT, read_tensors
-from pgode.training.config import nested
+from pgode.training.config import nested, outdated_parts
 
 KEPT: Mapping[str, str] = {
     **LatentConfig.renamed,
@@ -29,7 +29,6 @@ KEPT: Mapping[str, str] = {
 """New names of PGODE's settings whose values stay the same, by old name."""
 
 PGODE_WEIGHTS: Mapping[str, str] = {
-    r"^model\.measure\.": "model.strength.",
     r"^model\.state\.recall\.": "model.state.history.",
 }
 RELATION: Mapping[str, str] = {r"\.(receive|send|edge)(?=\.|$)": r".relation.\1"}
@@ -87,11 +86,11 @@ def _read_config(old: Path) -> dict[str, Any]:
     return config
 
 
-def upgrade_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a run of format 1 in the present groups."""
+def upgrade_config(config: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """Settings of a run of format 1 in the present groups; `path` names their file in errors."""
     model = config["model"]
     if config["name"] == "pgode":
-        upgraded = _upgrade_pgode(model)
+        upgraded = _upgrade_pgode(model, path)
     else:
         upgraded = _grouped(
             {key: (LatentConfig.renamed.get(key, key), value) for key, value in model.items()}
@@ -99,16 +98,23 @@ def upgrade_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return {"format": FORMAT, **config, "model": upgraded}
 
 
-def _upgrade_pgode(old: Mapping[str, Any]) -> dict[str, Any]:
+def _upgrade_pgode(old: Mapping[str, Any], path: Path) -> dict[str, Any]:
     if not {"strength", "coupling"} <= old.keys():
         raise InputError(
-            "the run was written by release 0.1.0, whose model had neither estimated strengths nor "
-            "pulls. Expected a run of a later version. Train the model again."
+            f"{path} was written by release 0.1.0, whose model lacks parts of later ones. Expected "
+            f"a run of a later version. Train the model again."
         )
+    has = {
+        "model.strength": old["strength"],
+        "model.coupling": old["coupling"] and old["kinematics"],
+    }
+    if any(has.values()):
+        raise outdated_parts([name for name, present in has.items() if present], path)
     if not old.get("recovery", True):
         raise InputError(
-            "the run was trained without the recovery term (model.recovery=false), which this "
-            "version always has. Expected a run with it. Train the model again."
+            f"{path} belongs to a run that was trained without the recovery term "
+            f"(model.recovery=false), which this version always has. Expected a run with it. Train "
+            f"the model again."
         )
     new = _grouped({key: (KEPT[key], value) for key, value in old.items() if key in KEPT})
     new["encoder"]["reference_objects"] = (
@@ -123,13 +129,8 @@ def _upgrade_pgode(old: Mapping[str, Any]) -> dict[str, Any]:
     if not state.get("history_readout", True):
         state["mean_structure"] = False
     state["kind"] = "kinematic" if old["kinematics"] else "latent"
-    coupled = old["kinematics"] and state.get("coupling", True)
-    if not old["kinematics"]:
-        state.pop("coupling", None)
     gated = kind == "messages" and old["prototypes"] > 1
-    new["gate"]["contexts"] = "both"
-    if gated or coupled:
-        new["gate"]["contexts"] = "both" if old["gate"] == "full" else old["gate"]
+    new["gate"]["contexts"] = old["gate"] if gated and old["gate"] != "full" else "both"
     if not gated:
         new["gate"]["group_context"] = False
     new["gate"]["normalise"] = False
@@ -158,7 +159,7 @@ def _convert_file(old: Path, new: Path, model: str) -> None:
     if old.suffix == ".safetensors" and old.name != RESIDUALS_FILE:
         _convert_checkpoint(old, new, model)
     elif old.name == "config.json":
-        write_json(new, upgrade_config(_json(old)))
+        write_json(new, upgrade_config(_json(old), old))
     elif old.name == "normaliser.json":
         write_json(new, upgrade_normaliser(_json(old)))
     elif old.name == "metrics.jsonl":

@@ -17,7 +17,7 @@ from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
 from pgode.training.checkpoint import FORMAT, OutdatedRunError, check_format
-from pgode.training.config import with_implied
+from pgode.training.config import check_parts, with_implied
 from pgode.training.gate_use import GateUse
 from pgode.training.metrics import read_metrics
 
@@ -147,7 +147,9 @@ def read_config(path: Path) -> RunConfig:
     def parse(content: dict[str, Any]) -> RunConfig:
         is_run = {"name", "model"} <= content.keys()
         check_format(content.pop("format", 1 if is_run else FORMAT), path / "config.json")
-        return validated(RunConfig, with_implied(content), "")
+        content = with_implied(content)
+        check_parts(content, path / "config.json")
+        return validated(RunConfig, content, "")
 
     return _read(path, "config.json", parse)
 

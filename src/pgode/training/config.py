@@ -1,5 +1,6 @@
 """Settings of a run (model, windows, training), merged from defaults, preset, file and changes."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,7 +11,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_config
 from pgode.runtime.errors import InputError
 from pgode.runtime.settings import Settings, merged, validated
-from pgode.training.checkpoint import check_format
+from pgode.training.checkpoint import OutdatedRunError, check_format
 from pgode.training.presets import find_preset, preset_for, presets_of
 
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -81,6 +82,9 @@ class RunConfig(Settings):
 IMPLIED: dict[str, dict[str, Any]] = {"pgode": {"gate": {"normalise": False}}}
 """Settings that a stored run lacks if they did not exist when it was trained, by model."""
 
+GONE = {"pgode": (("encoder", "strength_context"), ("state", "coupling"))}
+"""Parts that models of earlier versions could have, by model: groups and settings."""
+
 OPTIONS = {"name": "--model", "preset": "--preset"}
 """Parts of a run's configuration that an option chooses."""
 
@@ -113,9 +117,38 @@ def run_config(
 
 
 def with_implied(content: dict[str, Any]) -> dict[str, Any]:
-    """The content of a run's config.json, with later settings as the run was trained."""
-    implied, model = IMPLIED.get(content.get("name", "pgode"), {}), content.get("model")
-    return {**content, "model": merged(implied, model)} if isinstance(model, dict) else content
+    """The content of a run's config.json, with later settings as the run was trained.
+
+    Settings that say that a model has none of the parts which are gone are left out.
+    """
+    name, model = content.get("name", "pgode"), content.get("model")
+    if not isinstance(model, dict):
+        return content
+    model = merged(IMPLIED.get(name, {}), model)
+    for group, part in GONE.get(name, ()):
+        settings = model.get(group)
+        if isinstance(settings, dict) and settings.get(part) is False:
+            model[group] = {key: value for key, value in settings.items() if key != part}
+    return {**content, "model": model}
+
+
+def check_parts(content: Mapping[str, Any], path: Path) -> None:
+    """Refuse a run's config.json, after `with_implied`, if its model has parts that are gone."""
+    stored, gone = content.get("model"), GONE.get(content.get("name", "pgode"), ())
+    groups = stored if isinstance(stored, dict) else {}
+    has = [f"model.{group}.{part}" for group, part in gone if part in groups.get(group, ())]
+    if has:
+        raise outdated_parts(has, path)
+
+
+def outdated_parts(settings: Sequence[str], path: Path) -> OutdatedRunError:
+    """The error for a run whose model has parts that are gone, by their settings."""
+    names = " and ".join(settings)
+    return OutdatedRunError(
+        f"{path} belongs to a run that was trained with {names}, which models of this version of "
+        f"pgode do not have. Expected a run without. Train the model again; with "
+        f"model.dynamics=laws it finds the forces between pairs in the data."
+    )
 
 
 def config_for(

@@ -23,7 +23,6 @@ PAPER: Preset = {
             "degree_normalise": False,
             "rates": False,
             "relation": False,
-            "strength_context": False,
             "reference_objects": None,
         },
         "state": {

@@ -50,7 +50,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "gin": {"dynamics": {"backbone": "gin"}},
     "sage": {"dynamics": {"backbone": "sage"}},
 }
-SEEDED_AS = {"strength.": "measure.", "state.history.": "state.recall."}
+SEEDED_AS = {"state.history.": "state.recall."}
 """Parts that were renamed keep the names that their weights are drawn by."""
 
 

@@ -43,7 +43,7 @@ def test_derivative_of_the_position_is_the_velocity_exactly(model, batch, normal
     y = torch.randn(batch.objects, 4 + 8).double()
     contexts = model.contexts(batch)
     bound = model.dynamics.bind(model.gate(contexts, batch), contexts, batch)
-    derivative = model.state.derivative(bound, contexts, batch)
+    derivative = model.state.derivative(bound)
     slope = derivative(torch.zeros(batch.objects), y)[:, :2]
     velocity = y[:, 2:4] * normaliser.scale[V[0]] + normaliser.centre[V[0]]
     per_frame = velocity * normaliser.frame_duration / normaliser.scale[Q[0]]
@@ -105,12 +105,20 @@ def test_latent_decoder_adds_to_the_last_observation_if_it_is_residual(make, bat
 
 
 def test_without_acceleration_motion_is_that_of_constant_velocity(make, batch):
-    model = make(state={"coupling": False})
+    model = make()
     torch.nn.init.zeros_(model.state.acceleration.weight)
     with torch.no_grad():
         ours = model.forecast(batch, batch.target_times).mean
         naive = make("constant-velocity").forecast(batch, batch.target_times).mean
     assert_close(ours[..., [*Q, *V]], naive[..., [*Q, *V]])
+
+
+def test_untrained_objects_nearly_keep_their_velocities(make, batch):
+    model, naive = make(seed=3), make("constant-velocity")
+    times = batch.target_times[:, :1]
+    with torch.no_grad():
+        ours, theirs = (each.forecast(batch, times).mean[..., V] for each in (model, naive))
+    assert_close(ours, theirs, atol=0.05, rtol=0)
 
 
 def test_data_that_name_no_velocities_are_decoded_from_the_latent_state(make):

@@ -16,7 +16,6 @@ from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.state import KinematicConfig, StateConfig
 from pgode.nn.gaussian import NARROW
 from pgode.ode import SolverConfig
-from pgode.runtime.settings import merged
 
 MOVED: Mapping[str, str] = {
     "encoder_layers": "encoder.layers",
@@ -24,12 +23,10 @@ MOVED: Mapping[str, str] = {
     "encoder_share": "encoder.degree_normalise",
     "encoder_rates": "encoder.rates",
     "encoder_relation": "encoder.relation",
-    "strength": "encoder.strength_context",
     "regions": "gate.group_context",
     "prototypes": "dynamics.prototypes",
     "top": "dynamics.top_k",
     "backbone": "dynamics.backbone",
-    "coupling": "state.coupling",
     "anchor": "state.residual_decoder",
     "recall": "state.history_readout",
     "relax": "state.mean_structure",
@@ -82,7 +79,9 @@ class PGODEConfig(LatentODEConfig):
 
     renamed: ClassVar[Mapping[str, str]] = {**LatentConfig.renamed, **MOVED, **CHANGED}
     removed: ClassVar[Mapping[str, str]] = {
-        "recovery": "the recovery term -z of Eq. 10 is always part of the model"
+        "recovery": "the recovery term -z of Eq. 10 is always part of the model",
+        "strength": EncoderConfig.removed["strength_context"],
+        "coupling": KinematicConfig.removed["coupling"],
     }
 
     width: int = Field(128, ge=1, description="width of contexts, latent states and networks")
@@ -103,19 +102,6 @@ class PGODEConfig(LatentODEConfig):
         """Whether there is more than one prototype to choose from."""
         return self.dynamics.prototypes > 1
 
-    @model_validator(mode="before")
-    @classmethod
-    def _no_pulls_beside_laws(cls, content: Any) -> Any:
-        """Beside laws the pull along lines and the estimated strength are off, or refused."""
-        if not isinstance(content, dict) or not _is_laws(content.get("dynamics")):
-            return content
-        state = content.get("state", {})
-        kind = state.get("kind") if isinstance(state, dict) else state
-        off: dict[str, Any] = {"encoder": {"strength_context": False}}
-        if kind in (None, "kinematic"):
-            off["state"] = {"coupling": False}
-        return merged(off, content)
-
     @model_validator(mode="after")
     def _settings_have_effect(self) -> "PGODEConfig":
         """Refuse settings of networks where there are only laws, and the reverse."""
@@ -123,11 +109,6 @@ class PGODEConfig(LatentODEConfig):
             if self.walls != "auto":
                 raise ValueError("walls has an effect with dynamics=laws only")
             return self
-        if self.encoder.strength_context or getattr(self.state, "coupling", False):
-            raise ValueError(
-                "state.coupling and encoder.strength_context are estimates of pair forces, which "
-                "dynamics=laws finds in the data; set both to false, or leave them out"
-            )
         if (self.walls == "periodic") != (self.dynamics.box is not None):
             raise ValueError(
                 "walls=periodic needs the lengths of the box, dynamics.box, and only it has them"
@@ -157,12 +138,11 @@ class PGODEConfig(LatentODEConfig):
         """Refuse settings of a gate where there is none."""
         if isinstance(self.dynamics, LawsConfig) and not self.dynamics.messages:
             return self
-        coupled = isinstance(self.state, KinematicConfig) and self.state.coupling
-        coupled |= isinstance(self.dynamics, LawsConfig)  # Laws have weights from contexts too.
+        laws = isinstance(self.dynamics, LawsConfig)  # They have weights from contexts too.
         if not self.gated and self.gate.group_context:
             raise ValueError("gate.group_context has no effect with a single prototype")
-        if not self.gated and not coupled and self.gate.contexts != "both":
-            raise ValueError("gate.contexts has no effect with a single prototype and no coupling")
+        if not self.gated and not laws and self.gate.contexts != "both":
+            raise ValueError("gate.contexts has no effect with a single prototype")
         return self
 
     def settled(self, training: Windows, seed: int) -> tuple[ModelConfig, str]:
@@ -182,17 +162,7 @@ class PGODEConfig(LatentODEConfig):
         return self.model_copy(update={**update, "dynamics": dynamics})
 
 
-def _is_laws(dynamics: Any) -> bool:
-    """Whether unread settings name force laws."""
-    kind = dynamics.get("kind") if isinstance(dynamics, dict) else dynamics
-    return kind == "laws" or isinstance(dynamics, LawsConfig)
-
-
 def _unused() -> dict[str, Any]:
     """Settings of networks, as they are where there are none."""
-    names = ("width", "objective", "solver", "rebuild_graph")
-    return {
-        "encoder": EncoderConfig(strength_context=False),
-        "state": KinematicConfig(coupling=False),
-        **{name: PGODEConfig.model_fields[name].default for name in names},
-    }
+    names = ("encoder", "state", "width", "objective", "solver", "rebuild_graph")
+    return {name: PGODEConfig.model_fields[name].default for name in names}

@@ -1,7 +1,7 @@
 """Encoder of the temporal graph (paper, Eq. 3-5)."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import torch
 from jaxtyping import Float
@@ -23,6 +23,10 @@ RATE_SCALE = 10.0
 class EncoderConfig(Settings):
     """Inputs, layers and scaling of the two encoders."""
 
+    removed: ClassVar[Mapping[str, str]] = {
+        "strength_context": "force laws (model.dynamics=laws) find how strong forces are"
+    }
+
     layers: int = Field(2, ge=1, description="L, attention layers of each encoder")
     layer_norm: bool = Field(True, description="layer norm before each attention")
     degree_normalise: bool = Field(
@@ -31,9 +35,6 @@ class EncoderConfig(Settings):
     rates: bool = Field(True, description="read changes between frames in addition to values")
     relation: bool = Field(
         True, description="read a relation network's sum over each observation's neighbours"
-    )
-    strength_context: bool = Field(
-        True, description="add the estimated interaction strength to both contexts"
     )
     reference_objects: int | None = Field(
         10,

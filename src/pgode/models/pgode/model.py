@@ -20,7 +20,6 @@ from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.mutual_information import INDEPENDENT, MutualInformation, same_system
 from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
 from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
-from pgode.models.pgode.strength_context import StrengthContext
 from pgode.nn.gaussian import DiagonalNormal, Posterior
 from pgode.ode import Derivative, Solution
 
@@ -41,8 +40,6 @@ class PGODE(LatentODE):
         self.system_encoder = TemporalGraphEncoder(
             features, width, config.encoder, recompute=recompute
         )
-        estimates = config.encoder.strength_context and bool(normaliser.positions)
-        self.strength = StrengthContext(width, normaliser) if estimates else None
         self.initial = Posterior(width, width, width, objective.initial_log_variance)
         self.gate = Gate(width, self.prototypes, config.gate) if config.gated else NoGate()
         self.state = _state(config, normaliser)
@@ -86,8 +83,7 @@ class PGODE(LatentODE):
         if reference is not None:
             objects = torch.bincount(batch.system, minlength=batch.systems)
             system = system * (reference / objects).to(system).unsqueeze(1)
-        contexts = Contexts(individual, system)
-        return contexts if self.strength is None else self.strength(contexts, batch)
+        return Contexts(individual, system)
 
     def posterior(self, contexts: Contexts) -> DiagonalNormal:
         """q(z_i(0) | history) = N(psi_m(u_i), psi_v(u_i)) (Eq. 8)."""
@@ -119,7 +115,7 @@ class PGODE(LatentODE):
         self, gate: Float[Tensor, "objects prototypes"], contexts: Contexts, batch: Batch
     ) -> Derivative:
         """The right-hand side of Eq. 10 with these weights, on the graph of a batch."""
-        return self.state.derivative(self.dynamics.bind(gate, contexts, batch), contexts, batch)
+        return self.state.derivative(self.dynamics.bind(gate, contexts, batch))
 
     def solve(
         self, problem: InitialValueProblem, batch: Batch, times: Float[Tensor, "systems outputs"]
@@ -199,6 +195,5 @@ class PGODE(LatentODE):
 def _state(config: PGODEConfig, normaliser: Normaliser) -> Latent | Kinematic:
     """The kinematic state if configured and if the data name velocities; else the latent one."""
     if isinstance(config.state, KinematicConfig) and normaliser.velocities:
-        frame_time = config.solver.frame_time
-        return Kinematic(config.state, config.width, normaliser, config.gate, frame_time)
+        return Kinematic(config.state, config.width, normaliser, config.solver.frame_time)
     return Latent(config.state, config.width, normaliser)

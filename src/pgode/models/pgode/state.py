@@ -1,6 +1,7 @@
 """The integrated state: that of Eq. 10, alone or with named positions and velocities."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
@@ -9,9 +10,7 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
-from pgode.models.pgode.coupling import Coupling
 from pgode.models.pgode.dynamics.update import Mixture
-from pgode.models.pgode.gates import Contexts, GateConfig
 from pgode.models.pgode.history_readout import HistoryReadout
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
@@ -26,6 +25,10 @@ velocities, and features that are decoded as a change keep their values."""
 
 class LatentStateConfig(Settings):
     """The latent state z of Eq. 10, and how features are decoded from it."""
+
+    removed: ClassVar[Mapping[str, str]] = {
+        "coupling": "force laws (model.dynamics=laws) find the forces between pairs in the data"
+    }
 
     kind: Literal["latent"] = "latent"
     residual_decoder: bool = Field(
@@ -56,7 +59,6 @@ class KinematicConfig(LatentStateConfig):
     """State [q, v, z] with dq/dt = v exact, where the data name velocities; z alone elsewhere."""
 
     kind: Literal["kinematic"] = "kinematic"  # type: ignore[assignment]
-    coupling: bool = Field(True, description="add a pull along the line to each neighbour")
 
 
 StateConfig = Annotated[
@@ -83,7 +85,7 @@ class Latent(nn.Module):
         """The state at the last observation."""
         return z0
 
-    def derivative(self, mixture: Mixture, contexts: Contexts, batch: Batch) -> Derivative:
+    def derivative(self, mixture: Mixture) -> Derivative:
         """The right-hand side of Eq. 10."""
         return lambda t, z: mixture(z) - z
 
@@ -100,21 +102,15 @@ class Latent(nn.Module):
 class Kinematic(nn.Module):
     """State [q, v, z]: dq/dt = v is exact, dv/dt is a linear map of the mixture, z follows Eq. 10.
 
-    With `coupling`, dv/dt also has a pull along the line to each neighbour. q and v start at the
-    last observation (extrapolated to the end of the condition where it is older), are inputs of
-    the prototypes, and need no decoder. Other features are decoded from z.
+    q and v start at the last observation (extrapolated to the end of the condition where it is
+    older), are inputs of the prototypes, and need no decoder. Other features are decoded from z.
     """
 
     gain: Float[Tensor, " positions"]
     offset: Float[Tensor, " positions"]
 
     def __init__(
-        self,
-        config: KinematicConfig,
-        width: int,
-        normaliser: Normaliser,
-        gate: GateConfig,
-        frame_time: float,
+        self, config: KinematicConfig, width: int, normaliser: Normaliser, frame_time: float
     ) -> None:
         super().__init__()
         self.residual = config.residual_decoder
@@ -129,7 +125,6 @@ class Kinematic(nn.Module):
         self.register_buffer("offset", torch.tensor(offset), persistent=False)
         self.frame_time = frame_time
         self.acceleration = scaled(nn.Linear(width, self.size, bias=False), SMALL)
-        self.coupling = Coupling(width, gate) if config.coupling else None
         self.decoder = _decoder(config, width, len(self.others)) if self.others else None
         self.history = _history(config, width, normaliser, self.others) if self.others else None
 
@@ -143,20 +138,16 @@ class Kinematic(nn.Module):
         position = value[:, self.positions] + (velocity * self.gain + self.offset) * elapsed
         return torch.cat([position, velocity, z0], dim=-1)
 
-    def derivative(self, mixture: Mixture, contexts: Contexts, batch: Batch) -> Derivative:
+    def derivative(self, mixture: Mixture) -> Derivative:
         """d[q, v, z]/dt."""
         size = self.size
-        pull = None if self.coupling is None else self.coupling.bind(contexts, batch)
         gain, offset = self.gain / self.frame_time, self.offset / self.frame_time
 
         def derivative(t: Tensor, y: Tensor) -> Tensor:
             mixed = mixture(y)
             velocity = torch.addcmul(offset, y[:, size : 2 * size], gain)
             latent = mixed - y[:, 2 * size :]
-            acceleration = self.acceleration(mixed)
-            if pull is not None:
-                acceleration = acceleration + pull(y[:, :size])
-            return torch.cat([velocity, acceleration, latent], dim=-1)
+            return torch.cat([velocity, self.acceleration(mixed), latent], dim=-1)
 
         return derivative
 
