@@ -11,6 +11,7 @@ import pytest
 import pgode
 from pgode.data.simulate import simulate
 from pgode.runs.convert import convert_run, upgrade_config
+from pgode.runs.folder import read_config
 from pgode.runtime.errors import InputError
 from pgode.training.config import run_config
 
@@ -67,6 +68,17 @@ def test_a_run_that_says_it_has_none_of_the_parts_that_are_gone_is_read(converte
     file = with_parts(converted, present=False)
     assert pgode.open_run(converted).config == stored
     assert run_config(file=file) == again
+
+
+def test_parts_that_are_gone_do_not_matter_where_the_data_had_no_use_for_them(
+    converted: Path,
+) -> None:
+    stored = pgode.open_run(converted).config
+    with_parts(converted, present=True)
+    file = converted / "normaliser.json"
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps(content | {"roles": ["other"] * len(content["roles"])}))
+    assert read_config(converted) == stored
 
 
 def test_a_run_with_parts_that_are_gone_is_refused(

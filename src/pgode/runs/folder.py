@@ -147,11 +147,20 @@ def read_config(path: Path) -> RunConfig:
     def parse(content: dict[str, Any]) -> RunConfig:
         is_run = {"name", "model"} <= content.keys()
         check_format(content.pop("format", 1 if is_run else FORMAT), path / "config.json")
-        content = with_implied(content)
+        content = with_implied(content, _roles(path))
         check_parts(content, path / "config.json")
         return validated(RunConfig, content, "")
 
     return _read(path, "config.json", parse)
+
+
+def _roles(path: Path) -> list[str] | None:
+    """The roles of a run's features; None if they are not known, which others complain about."""
+    try:
+        roles = json.loads((path / "normaliser.json").read_text(encoding="utf-8"))["roles"]
+    except DAMAGE:
+        return None
+    return roles if isinstance(roles, list) else None
 
 
 def write_config(path: Path, config: RunConfig) -> None:

@@ -1,6 +1,6 @@
 """Settings of a run (model, windows, training), merged from defaults, preset, file and changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -82,8 +82,9 @@ class RunConfig(Settings):
 IMPLIED: dict[str, dict[str, Any]] = {"pgode": {"gate": {"normalise": False}}}
 """Settings that a stored run lacks if they did not exist when it was trained, by model."""
 
-GONE = {"pgode": (("encoder", "strength_context"), ("state", "coupling"))}
-"""Parts that models of earlier versions could have, by model: groups and settings."""
+GONE = {"pgode": (("encoder", "strength_context", "position"), ("state", "coupling", "velocity"))}
+"""Parts that models of earlier versions could have: group, setting, and the role of features that
+they were for."""
 
 OPTIONS = {"name": "--model", "preset": "--preset"}
 """Parts of a run's configuration that an option chooses."""
@@ -116,18 +117,20 @@ def run_config(
     return checked.model_copy(update={"model": settings})
 
 
-def with_implied(content: dict[str, Any]) -> dict[str, Any]:
+def with_implied(content: dict[str, Any], roles: Collection[str] | None = None) -> dict[str, Any]:
     """The content of a run's config.json, with later settings as the run was trained.
 
-    Settings that say that a model has none of the parts which are gone are left out.
+    Settings of parts that are gone are left out where the model has none of them: because they say
+    so, or because no feature of the data has the role they need.
     """
     name, model = content.get("name", "pgode"), content.get("model")
     if not isinstance(model, dict):
         return content
     model = merged(IMPLIED.get(name, {}), model)
-    for group, part in GONE.get(name, ()):
+    for group, part, role in GONE.get(name, ()):
         settings = model.get(group)
-        if isinstance(settings, dict) and settings.get(part) is False:
+        idle = roles is not None and role not in roles
+        if isinstance(settings, dict) and (idle or settings.get(part) is False):
             model[group] = {key: value for key, value in settings.items() if key != part}
     return {**content, "model": model}
 
@@ -136,7 +139,7 @@ def check_parts(content: Mapping[str, Any], path: Path) -> None:
     """Refuse a run's config.json, after `with_implied`, if its model has parts that are gone."""
     stored, gone = content.get("model"), GONE.get(content.get("name", "pgode"), ())
     groups = stored if isinstance(stored, dict) else {}
-    has = [f"model.{group}.{part}" for group, part in gone if part in groups.get(group, ())]
+    has = [f"model.{group}.{part}" for group, part, _ in gone if part in groups.get(group, ())]
     if has:
         raise outdated_parts(has, path)
 
