@@ -123,14 +123,15 @@ def forecast_time(run: Any, data: Any, repeats: int = 10) -> float:
 
 def ship(folder: Path) -> None:
     """Copy the runs that come with the package into it, without logs and without paths."""
-    from pgode.runs.folder import PRETRAINED
+    from pgode.runs.folder import PRETRAINED, read_config, write_config
     from pgode.runtime.files import write_json
 
     for name, run in SHIPPED.items():
         source, target = folder / run, PRETRAINED / name
         target.mkdir(parents=True, exist_ok=True)
-        for file in ("config.json", "normaliser.json", "calibration.json"):
+        for file in ("normaliser.json", "calibration.json"):
             shutil.copy(source / file, target / file)
+        write_config(target, read_config(source))
         write_json(
             target / "data.json", json.loads((source / "data.json").read_text()) | {"source": ""}
         )

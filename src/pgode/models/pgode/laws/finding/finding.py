@@ -172,9 +172,11 @@ def _centre(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " ch
     middle = float(np.median(strength))
     apart = np.abs(strength - middle)
     usual = apart <= FAR * max(float(np.median(apart)), 1e-12)
-    weights = np.maximum(now.deviation, 1e-12) ** -2.0
+    between = deviation_of(strength, now.deviation)
+    # Strengths that are better known count more only as far as systems do not differ themselves.
+    weights = 1 / (now.deviation**2 + between**2 + 1e-24)
     model.radial.scale(float(np.average(strength[usual], weights=weights[usual])))
-    model.spread.fill_(3 * deviation_of(strength, now.deviation) + OUTSIDE)
+    model.spread.fill_(3 * between + OUTSIDE)
 
 
 def _levelled(unknowns: Unknowns, refined: Refined) -> Float[np.ndarray, " unknowns"]:
