@@ -78,11 +78,14 @@ def particles(
     seed: int = 0,
     lag: bool = False,
     size: float = 3.0,
+    push: tuple[float, ...] = (0.0,),
+    pull: float = 0.0,
 ) -> np.ndarray:
     """States (system, object, frame, feature) under a pair force, `factor` times q_i - q_j.
 
     A frame takes 0.1. With a `period` displacements are those of the nearest images, and positions
-    are not wrapped. With `lag` a step is a kick and a drift, else it is a Verlet step.
+    are not wrapped. With `lag` a step is a kick and a drift, else it is a Verlet step. An outer
+    field adds `push - pull q`.
     """
     random = np.random.default_rng(seed)
     reach = period or size
@@ -96,7 +99,7 @@ def particles(
         if period:
             apart -= period * np.round(apart / period)
         distance = np.sqrt((apart**2).sum(-1)) + np.eye(objects)
-        return (factor(distance)[..., None] * apart).sum(2)
+        return (factor(distance)[..., None] * apart).sum(2) + np.array(push) - pull * q
 
     states = [np.concatenate([q, v], -1)]
     for _ in range(frames - 1):

@@ -32,7 +32,7 @@ from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
 from pgode.models.pgode.laws.readout import Law, laws_of
 from pgode.models.pgode.laws.requirements import check_named
-from pgode.models.pgode.laws.situation import Situation, forces_of
+from pgode.models.pgode.laws.situation import Situation, forces_of, outer_forces
 from pgode.models.pgode.laws.trust import TWINS, Trust, trust, twins_of
 from pgode.models.pgode.laws.words import sentences
 from pgode.models.pgode.laws.wrapping import low_end, wrapped
@@ -57,6 +57,8 @@ class ForceLaws(Forecaster):
     config_type = PGODEConfig
 
     drag: Float[Tensor, " prototypes"]
+    outer: Float[Tensor, " axes+1"]
+    """The outer field: push along each axis, and the pull towards the origin of the data."""
     shares: Float[Tensor, " prototypes"]
     """Of all objects of the training data; 0 for prototypes that are not in use."""
     noise: Float[Tensor, ""]
@@ -84,6 +86,7 @@ class ForceLaws(Forecaster):
         self.cells = CELLS
         self._number("drag", [0.0] * kinds)
         self._number("shares", [1.0] + [0.0] * (kinds - 1))
+        self._number("outer", [0.0] * (axes + 1))
         self._number("noise", 1.0)
         self._number("spread", 0.1)
         self._number("usual", np.inf)
@@ -155,7 +158,8 @@ class ForceLaws(Forecaster):
     def situation(self, batch: Batch, *, targets: bool = False) -> Situation:
         """Infer prototypes, strengths and walls from the condition (and targets, in training)."""
         known, scope = self.knowledge(), self.scope
-        seen = list(observations(batch, self.units, self.periods, targets=targets))
+        every = observations(batch, self.units, self.periods, targets=targets)
+        seen = [each.beside(self.outer.numpy()) for each in every]
         inferred = [infer(each, known, scope) for each in seen]
         pairs, edge_weights = layout(seen)
         strength = np.array([each.strength for each in inferred])
@@ -167,6 +171,7 @@ class ForceLaws(Forecaster):
         table = self.radial.table()[:, : int(numbers.max()) + 1].contiguous()
         acting = (pairs, edge_weights, weights, strength, np.stack(places))
         forces = forces_of(table, numbers, self.drag, *acting)
+        forces = forces._replace(**outer_forces(self.outer.numpy(), forces))
         if scope.strength:
             frames = Frames.of(seen)
             if targets:
@@ -298,6 +303,7 @@ class ForceLaws(Forecaster):
         self.radial.span.copy_(torch.tensor(span))
         self.radial.keep(found.splines.exponents, found.fitted.coefficients, laws)
         self.drag[:used] = torch.from_numpy(found.fitted.drag)
+        self.outer.copy_(torch.from_numpy(found.fitted.outer))
         self.shares.zero_()
         self.shares[:used] = torch.from_numpy(found.shares)
         self.noise.fill_(found.noise)
@@ -308,6 +314,7 @@ class ForceLaws(Forecaster):
         """Free motion between the walls, where no law was found that forecasts better."""
         self.radial.coefficients.zero_()
         self.drag.zero_()
+        self.outer.zero_()
         self.limit.fill_(np.inf)
 
     def keep_scheme(self, steps: Steps, limit: float) -> None:
@@ -322,7 +329,9 @@ class ForceLaws(Forecaster):
         coefficients, exponents, drag = unknowns.parts(refined.values)
         self.radial.keep(exponents, coefficients, len(exponents))
         self.radial.inner[: len(inner)] = torch.from_numpy(inner)
-        self.drag[: len(drag)] = torch.from_numpy(drag)
+        self.drag[: unknowns.drags] = torch.from_numpy(drag[: unknowns.drags])
+        if unknowns.outer:
+            self.outer.copy_(torch.from_numpy(drag[unknowns.drags :]))
         for law in range(len(exponents)):
             own = unknowns.of_law(law)
             self.radial.covariance[law] = torch.from_numpy(refined.covariance[np.ix_(own, own)])

@@ -54,6 +54,17 @@ def forces_of(
     )
 
 
+def outer_forces(outer: Float[np.ndarray, " numbers"], forces: Forces) -> dict[str, Tensor]:
+    """Push and pull of an outer field on every object, or those there are if it is empty."""
+    if not len(outer):
+        return {"push": forces.push, "pull": forces.pull}
+    field = torch.from_numpy(np.asarray(outer, np.float64))
+    return {
+        "push": field[:-1].expand_as(forces.push).contiguous(),
+        "pull": field[-1].expand_as(forces.pull).contiguous(),
+    }
+
+
 def couplings(
     weights: Float[np.ndarray, "objects prototypes"],
     numbers: Int[np.ndarray, "prototypes prototypes"],

@@ -19,6 +19,8 @@ def sentences(model: "ForceLaws") -> Iterator[str]:
     yield f"prototypes: {used} kind{plural} of objects found of at most {most} (shares {shares})"
     if not model.has_laws:
         yield "laws: none, because free motion forecasts better than any law that was found"
+    if model.outer.any():
+        yield _outer(model)
     yield _walls(model)
     yield _steps(model)
     limit = float(model.limit)
@@ -27,6 +29,12 @@ def sentences(model: "ForceLaws") -> Iterator[str]:
             f"limit: components of accelerations are clipped at "
             f"{limit * model.units.acceleration:.4g}"
         )
+
+
+def _outer(model: "ForceLaws") -> str:
+    push, pull = model.outer[:-1].numpy(), float(model.outer[-1]) / model.units.frame**2
+    field = ", ".join(f"{x * model.units.acceleration:.4g}" for x in push)
+    return f"field: all objects are accelerated by ({field}) - {pull:.4g} times their position"
 
 
 def _walls(model: "ForceLaws") -> str:

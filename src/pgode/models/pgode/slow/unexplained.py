@@ -76,7 +76,7 @@ def _left(model: ForceLaws, seen: Sequence[Observation], seed: int) -> float:
     model.keep_laws(fit(seen, how, splines, seed, lambda what, share: None), (low, high))
     known, shares = model.knowledge(), []
     for each in seen:
-        state = infer(each, known, model.scope)
+        state = infer(each.beside(model.outer.numpy()), known, model.scope)
         left = (state.squares * state.weights).sum(-1)
         change = (each.changes**2).sum((2, 3))
         moved = each.clear & (change > 0)

@@ -1,5 +1,7 @@
 """Laws, walls and steps found in small data."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 import torch
@@ -145,6 +147,29 @@ def test_systems_of_different_sizes_with_gaps_in_irregular_time() -> None:
     model = found(data)
     assert float(model.radial.exponents[0]) == pytest.approx(-2, abs=1e-2)
     assert torch.isfinite(errors(model, data)).all()
+
+
+@pytest.mark.parametrize("push, pull", [((0.3, -0.5), 0.0), ((0.0, 0.0), 0.4), ((0.3, -0.5), 0.4)])
+def test_an_outer_field_is_found_beside_the_law(push: tuple[float, float], pull: float) -> None:
+    data = trajectories(particles(coulomb, lag=True, push=push, pull=pull))
+    model = found(data)
+    assert float(model.radial.exponents[0]) == pytest.approx(-2, abs=1e-3)
+    units = model.units
+    assert (model.outer[:-1] * units.acceleration).tolist() == pytest.approx(push, abs=1e-3)
+    assert float(model.outer[-1]) / units.frame**2 == pytest.approx(pull, abs=1e-3)
+    assert any(
+        each.startswith("field: all objects are accelerated by") for each in model.findings()
+    )
+    assert float(errors(model, data).max()) < 1e-2
+
+
+@pytest.mark.parametrize(
+    "factor", [coulomb, lambda r: -np.ones_like(r)], ids=["charges", "springs"]
+)
+def test_no_outer_field_is_found_where_there_is_none(factor: Callable[..., np.ndarray]) -> None:
+    model = found(trajectories(particles(factor, lag=True)))
+    assert not model.outer.any()
+    assert not any(each.startswith("field") for each in model.findings())
 
 
 def test_noise_that_looks_like_forces_is_not_taken_for_laws() -> None:

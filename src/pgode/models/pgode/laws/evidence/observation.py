@@ -1,7 +1,7 @@
 """Observed frames of single systems in the units of the laws: lengths, and frames as time."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -87,6 +87,16 @@ class Observation:
     senders: Int[np.ndarray, " edges"]
     weights: Float[np.ndarray, " edges"]
     periods: Float[np.ndarray, " axes"]
+    outer: Float[np.ndarray, " axes+1"] | None = None
+    """An outer field that is taken out of the changes: push along each axis, then pull."""
+
+    def beside(self, outer: Float[np.ndarray, " axes+1"]) -> "Observation":
+        """The same with an outer field; what does not depend on it is not computed again."""
+        new = replace(self, outer=outer if outer.any() else None)
+        for name in ("paths", "clear"):
+            if name in self.__dict__:
+                new.__dict__[name] = self.__dict__[name]
+        return new
 
     @property
     def objects(self) -> int:
@@ -142,7 +152,28 @@ class Observation:
         faster = np.diff(self.velocities, axis=0)
         drift = self.velocities[:-1] * self.durations[:, None, None]
         changes = np.stack([faster, np.diff(self.positions, axis=0) - drift], axis=2)
+        if self.outer is not None:
+            changes = changes - self.field @ self.outer
         return np.where(self.usable[:, None, None, None], changes, 0.0)
+
+    @property
+    def field(self) -> Float[np.ndarray, "intervals objects 2 axes axes+1"]:
+        """Changes that a unit of push along each axis would cause, then those of a unit of pull.
+
+        Along a cubic path, as those that pair forces would cause.
+        """
+        duration = self.durations[:, None, None]
+        start, stop = self.positions[:-1], self.positions[1:]
+        v0, v1 = self.velocities[:-1], self.velocities[1:]
+        out = np.zeros((*start.shape[:2], 2, self.axes, self.axes + 1))
+        for axis in range(self.axes):
+            out[:, :, 0, axis, axis] = self.durations[:, None]
+            out[:, :, 1, axis, axis] = self.durations[:, None] ** 2 / 2
+        mean = (start + stop) / 2 + (v0 - v1) * duration / 12
+        early = (7 * start + 3 * stop) / 20 + duration * (v0 / 20 - v1 / 30)
+        out[:, :, 0, :, -1] = -mean * duration
+        out[:, :, 1, :, -1] = -early * duration**2
+        return out
 
 
 def observations(

@@ -127,6 +127,8 @@ def _refine(
     sizes = [int(more * size) for size in (SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS)]
     groups = _groups(order, *sizes)
     exponents, drag = found.splines.exponents, found.fitted.drag
+    if found.fitted.outer.any():
+        drag = np.concatenate([drag, found.fitted.outer])
     model.keep_scheme(model.steps._replace(fewest=10.0, most=COARSE), np.inf)
     trial = _trial(model, training, groups[0])
     starts = [trial.unknowns.packed(each, exponents, drag) for each in found.starts]
@@ -254,7 +256,8 @@ def _trial(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " cho
     frames = Frames.of(now.seen).few(COPIES, np.random.default_rng(0))
     radial, used = model.radial, model.used
     laws = int(model.numbers[:used, :used].max()) + 1
-    unknowns = Unknowns(laws, SPLINES, used, radial.low, radial.spacing, model.cells)
+    outer = len(model.outer) if model.outer.any() else 0
+    unknowns = Unknowns(laws, SPLINES, used, outer, radial.low, radial.spacing, model.cells)
     forces = Forces(*(each.detach() for each in now.forces))
     inner = radial.inner[:laws].numpy().copy()
     given = (frames, forces, now.weights, now.layout, model.space, model.steps, unknowns)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from jaxtyping import Float
 
 from pgode.models.forecaster import Progress
 from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
@@ -31,6 +32,8 @@ NEARLY_ALL = 0.95
 """Share of the training systems whose score is taken for usual."""
 CERTAIN = 0.003
 """Deviation of a correction, against the law's largest, up to which the data decide it."""
+FIELD = 0.9
+"""Decrease of the squared error that an outer field must bring."""
 PLAIN = 1e-3
 """Share of the squared changes that a single law may leave unexplained."""
 
@@ -59,11 +62,12 @@ def fit(
             found = replace(found, splines=_with_exponents(found))
         if turn == 0:
             known = knowledge(how, found)
-            found = replace(found, inferred=[infer(each, known, how.scope) for each in many])
+            inferred = [infer(each.beside(found.fitted.outer), known, how.scope) for each in many]
+            found = replace(found, inferred=inferred)
         found = take_turn(many, how, found, found.inferred)
     blur = _blur(many, found)
     states, noise = found.inferred, found.noise
-    near = regress(many, states, how.laws, found.splines, noise, blur)
+    near = regress(many, states, how.laws, found.splines, noise, blur, outer=how.outer)
     level, certain = _levelled(found.fitted)
     blended = np.where(certain, level, near.coefficients)
     starts = (level, near.coefficients, blended)
@@ -101,6 +105,11 @@ def _prototypes(
     """The prototypes in use: one if a single law leaves nearly nothing, else those of a search."""
     one = replace(how, laws=np.zeros((1, 1), np.int64))
     single = _search(seen, one, _cut(splines, 1), random, lambda share: None)
+    field = replace(one, outer=not seen[0].periods.any())
+    begin = np.random.default_rng(0)
+    beside = _search(seen, field, _cut(splines, 1), begin, lambda share: None)
+    if beside.noise < FIELD * single.noise and _matters(seen, beside.fitted.outer):
+        one, single, how = field, beside, replace(how, outer=field.outer)
     if len(how.laws) == 1 or single.noise < PLAIN * _typical(seen) / (2 * seen[0].axes):
         return one, single
     results = []
@@ -112,6 +121,12 @@ def _prototypes(
         results.append(_search(seen, how, splines, random, tell))
     progress("uniting prototypes that are the same", 0.65)
     return in_use(how, united(seen, how, min(results, key=lambda each: each.score)))
+
+
+def _matters(seen: Sequence[Observation], outer: Float[np.ndarray, " axes+1"]) -> bool:
+    """Whether an outer field causes a good part of the changes."""
+    caused = [((each.field @ outer) ** 2).sum((2, 3))[each.clear] for each in seen]
+    return float(np.median(np.concatenate(caused))) > PLAIN * _typical(seen)
 
 
 def _cut(splines: Splines, laws: int) -> Splines:
@@ -168,7 +183,7 @@ def _search(
         for each in seen
     ]
     shares = np.full(kinds, 1 / kinds)
-    fitted = regress(seen, states, how.laws, splines, typical)
+    fitted = regress(seen, states, how.laws, splines, typical, outer=how.outer)
     found = Found(splines, fitted, shares, typical, 0.1, states, 0)
     turns = SEARCH_TURNS if kinds > 1 else 4
     for turn in range(turns):

@@ -14,6 +14,7 @@ from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
 from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import evaluate
+from pgode.models.pgode.laws.situation import outer_forces
 
 STIFFNESS = (1e4, 1e2, 1.0, 1e-2, 1e-4)
 """Penalties on bends and slopes of a law's correction that are tried."""
@@ -41,11 +42,13 @@ RIDGE = 1e-9
 
 @dataclass(frozen=True)
 class Unknowns:
-    """The order of the unknowns: coefficients by law, then exponents, then drags."""
+    """The order of the unknowns: coefficients by law, exponents, drags and an outer field."""
 
     laws: int
     splines: int
     drags: int
+    outer: int
+    """Numbers of an outer field; none without one."""
     low: float
     spacing: float
     cells: Cells
@@ -59,7 +62,7 @@ class Unknowns:
     def parts(
         self, values: Float[np.ndarray, " unknowns"]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients, exponents and drags."""
+        """Coefficients, exponents, and drags with the outer field."""
         size = self.laws * self.splines
         coefficients = values[:size].reshape(self.laws, self.splines)
         return coefficients, values[size : size + self.laws], values[size + self.laws :]
@@ -87,7 +90,7 @@ class Unknowns:
         Each counts as much as the data say about the coefficients it joins: near distances, of
         which little is known, are not bound by all that is known of others.
         """
-        total = self.laws * (self.splines + 1) + self.drags
+        total = self.laws * (self.splines + 1) + self.drags + self.outer
         out = np.zeros((total, total))
         bends, slopes = (np.diff(np.eye(self.splines), order, axis=0) for order in (2, 1))
         for law in range(self.laws):
@@ -135,7 +138,8 @@ class Trial:
         )
         forces = self.forces._replace(
             table=unknowns.cells.table(*laws),
-            drag=torch.from_numpy(self.weights @ drag),
+            drag=torch.from_numpy(self.weights @ drag[: unknowns.drags]),
+            **outer_forces(drag[unknowns.drags :], self.forces),
             strength=self.forces.strength * (1 + stronger),
         )
         path, _ = shoot(frames, forces, self.layout, self.space, self.steps)

@@ -26,7 +26,9 @@ class Fitted:
     coefficients: Float[np.ndarray, "laws splines"]
     drag: Float[np.ndarray, " prototypes"]
     precision: Float[np.ndarray, "unknowns unknowns"]
-    """Inverse covariance of all coefficients, then all drags."""
+    """Inverse covariance of all coefficients, then all drags, then the outer field."""
+    outer: Float[np.ndarray, " axes+1"]
+    """Push along each axis, then pull, which all objects feel; zero where it is not looked for."""
 
     @property
     def evidence(self) -> Float[np.ndarray, "laws splines"]:
@@ -42,15 +44,18 @@ def regress(
     splines: Splines,
     noise: float,
     blur: float | None = None,
+    *,
+    outer: bool = False,
 ) -> Fitted:
-    """Weighted least squares over all intervals of all systems.
+    """Weighted least squares over all intervals of all systems, for an outer field too if asked.
 
     Intervals of close encounters count only if their squared error, `blur`, is given. It is large,
     so they say little about distances that others show, and all that is known of nearer ones.
     """
     kinds, count = len(laws), int(laws.max()) + 1
     size = splines.number
-    unknowns = count * size + kinds
+    field = seen[0].axes + 1 if outer else 0
+    unknowns = count * size + kinds + field
     matrix, target = np.zeros((unknowns, unknowns)), np.zeros(unknowns)
     for each, state in zip(seen, inferred, strict=True):
         weights = np.where(state.weights < NEGLIGIBLE, 0.0, state.weights)
@@ -62,6 +67,7 @@ def regress(
             trusted += trust(state.squares, blur, each.axes) * blurred[:, :, None]
         trusted *= weights
         changes = each.changes
+        felt = each.field if outer else None
         for k in range(kinds):
             own = np.flatnonzero(weights[:, k])
             if not len(own):
@@ -69,13 +75,18 @@ def regress(
             rows = columns[:, own, k].reshape(-1, columns.shape[-1])
             weight = np.repeat(trusted[:, own, k].reshape(-1), 2 * each.axes)
             place = _unknowns_of(k, laws, size)
+            if felt is not None:
+                rows = np.concatenate([rows, felt[:, own].reshape(-1, field)], axis=1)
+                place = np.concatenate([place, np.arange(unknowns - field, unknowns)])
             weighted = rows * weight[:, None]
             matrix[np.ix_(place, place)] += weighted.T @ rows
             target[place] += weighted.T @ changes[:, own].reshape(-1)
-    precision = matrix + _penalty(matrix, count, size, kinds)
+    precision = matrix + _penalty(matrix, count, size)
     solution = np.linalg.solve(precision, target)
     coefficients = solution[: count * size].reshape(count, size)
-    return Fitted(coefficients, solution[count * size :], precision)
+    drag = solution[count * size : count * size + kinds]
+    found = solution[unknowns - field :] if outer else np.zeros(seen[0].axes + 1)
+    return Fitted(coefficients, drag, precision, found)
 
 
 def _design(
@@ -100,7 +111,7 @@ def _unknowns_of(
     return np.concatenate([*own, [count * size + prototype]])
 
 
-def _penalty(matrix: np.ndarray, count: int, size: int, kinds: int) -> np.ndarray:
+def _penalty(matrix: np.ndarray, count: int, size: int) -> np.ndarray:
     """Smoothness of every law, and enough to solve for what no data decide."""
     penalty = np.zeros_like(matrix)
     bends, slopes = (np.diff(np.eye(size), order, axis=0) for order in (2, 1))
@@ -111,6 +122,6 @@ def _penalty(matrix: np.ndarray, count: int, size: int, kinds: int) -> np.ndarra
         scale = np.trace(matrix[own, own]) / size
         penalty[own, own] = SMOOTHNESS * scale * shape
         penalty[own, own] += (1e-9 * scale + 1e-12 * average + 1e-300) * np.eye(size)
-    for k in range(count * size, count * size + kinds):
+    for k in range(count * size, len(matrix)):
         penalty[k, k] = 1e-9 * matrix[k, k] + 1e-300
     return penalty

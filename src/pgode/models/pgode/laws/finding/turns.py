@@ -52,6 +52,8 @@ class Fit:
     laws: Int[np.ndarray, "prototypes prototypes"]
     scope: Scope
     cells: Cells
+    outer: bool = False
+    """Whether there is an outer field."""
 
 
 def take_turn(
@@ -62,10 +64,10 @@ def take_turn(
     heat: float = 1.0,
 ) -> Found:
     """Fit the laws to what objects are, then infer what they are from the laws."""
-    fitted = regress(seen, states, how.laws, found.splines, found.noise)
+    fitted = regress(seen, states, how.laws, found.splines, found.noise, outer=how.outer)
     known = knowledge(how, replace(found, fitted=fitted))
     new = [
-        infer(each, known, how.scope, state.weights, heat=heat)
+        infer(each.beside(fitted.outer), known, how.scope, state.weights, heat=heat)
         for each, state in zip(seen, states, strict=True)
     ]
     strengths = np.array([state.strength for state in new])

@@ -8,7 +8,6 @@ import numpy as np
 
 from pgode.models.pgode.laws.evidence.inference import unlikeliness
 from pgode.models.pgode.laws.evidence.observation import Observation
-from pgode.models.pgode.laws.finding.regression import Fitted
 from pgode.models.pgode.laws.finding.turns import UNUSED, Fit, Found, take_turn
 
 RARE = 0.01
@@ -56,7 +55,12 @@ def in_use(how: Fit, found: Found) -> tuple[Fit, Found]:
     return replace(how, laws=np.ascontiguousarray(laws)), replace(
         found,
         splines=found.splines._replace(exponents=found.splines.exponents[source]),
-        fitted=Fitted(fitted.coefficients[source], fitted.drag[order], np.empty((0, 0))),
+        fitted=replace(
+            fitted,
+            coefficients=fitted.coefficients[source],
+            drag=fitted.drag[order],
+            precision=np.empty((0, 0)),
+        ),
         shares=found.shares[order] / found.shares[order].sum(),
         inferred=[
             replace(each, weights=each.weights[:, order], squares=each.squares[..., order])
