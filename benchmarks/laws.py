@@ -99,7 +99,25 @@ def keep(name: str, run: Path, source: Path) -> None:
         content["findings"] = list(reading.findings)
         content["agreement"] = reading.agreement
         content["forecast_ms"] = forecast_time(opened, data)
+        content["trust"] = trusted(opened, data)
     write_json(RESULTS / f"{name}.json", content)
+
+
+def trusted(run: Any, data: Any) -> dict[str, float]:
+    """Share of the test frames that are to be trusted, errors of positions in them and after."""
+    import numpy as np
+
+    from pgode.batches.windows import Windows
+    from pgode.evaluation.predictions import predict
+
+    window, normaliser = run.config.window, run.normaliser
+    windows = Windows(data.split_of("test"), normaliser, window.condition, window.horizon)
+    forecast = predict(run.model, windows)
+    errors = np.asarray(forecast.squared_errors()[..., normaliser.positions].mean(-1))
+    until = forecast.contexts["system_trusted"][forecast.system] / normaliser.frame_duration
+    inside = forecast.times <= until + 1e-3
+    after = float(errors[~inside].mean()) if not inside.all() else 0.0
+    return {"share": float(inside.mean()), "mse": float(errors[inside].mean()), "mse_after": after}
 
 
 def forecast_time(run: Any, data: Any, repeats: int = 10) -> float:

@@ -30,6 +30,7 @@ def sections() -> str:
     parts = [
         *(_system(system, found) for system in SYSTEMS),
         _coverage(found),
+        _trust(found),
         _costs(found),
         _nbody(),
         _ablation(found),
@@ -122,6 +123,24 @@ def _coverage(found: dict[str, dict[str, Any]]) -> str:
         if tables:
             cells = [(split, 36, v) for split in SPLITS for v in ("q", "v")]
             shown = [_range(_values(tables, cell)) for cell in cells]
+            lines.append(f"| {system} | " + " | ".join(shown) + " |")
+    return "\n".join(lines) + "\n" if len(lines) > 4 else ""
+
+
+def _trust(found: dict[str, dict[str, Any]]) -> str:
+    lines = [
+        "### Trust\n",
+        "Share of the test frames (36 of each system) in which a forecast is to be trusted "
+        "([Force laws](laws.md#how-long-a-forecast-can-be-trusted)), and the errors of positions "
+        "in these frames and in the others.\n",
+        "| | trusted, per cent | MSE x 1e-2, trusted | MSE x 1e-2, others |",
+        "|---|---:|---:|---:|",
+    ]
+    for system in SYSTEMS:
+        runs = [found.get(f"{system}-{k}", {}).get("trust") for k in SEEDS]
+        known = [run for run in runs if run is not None]
+        if known:
+            shown = [_range([run[key] for run in known]) for key in ("share", "mse", "mse_after")]
             lines.append(f"| {system} | " + " | ".join(shown) + " |")
     return "\n".join(lines) + "\n" if len(lines) > 4 else ""
 

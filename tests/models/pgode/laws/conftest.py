@@ -10,6 +10,7 @@ def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "SCHEME_SYSTEMS": 6,
         "REFINE_SYSTEMS": 16,
+        "SINGLE_SYSTEMS": 16,
         "HELD_OUT_SYSTEMS": 8,
         "COPIES": 4,
         "COARSE": 40,

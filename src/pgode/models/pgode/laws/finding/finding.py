@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 FIT_SYSTEMS = 300
 """Training systems whose frames the laws are found in."""
 SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS = 20, 60, 30
+SINGLE_SYSTEMS = 150
+"""Systems that a single law is refined with: it has few unknowns."""
 COARSE, FINE = 256, 1024
 """Most steps per frame that are tried while laws are still rough, and where these do not do."""
 OPEN = 0.1
@@ -124,7 +126,8 @@ def _refine(
     progress: Progress,
 ) -> None:
     """Steps per frame and limit, then the laws themselves, by solving the motion."""
-    sizes = [int(more * size) for size in (SCHEME_SYSTEMS, REFINE_SYSTEMS, HELD_OUT_SYSTEMS)]
+    refining = REFINE_SYSTEMS if model.used > 1 else SINGLE_SYSTEMS
+    sizes = [int(more * size) for size in (SCHEME_SYSTEMS, refining, HELD_OUT_SYSTEMS)]
     groups = _groups(order, *sizes)
     exponents, drag = found.splines.exponents, found.fitted.drag
     if found.fitted.outer.any():
@@ -142,7 +145,7 @@ def _refine(
         inner = _inner_powers(held_out, refined.values)
         model.keep_refined(fitting.unknowns, refined, inner)
         trial, starts = _trial(model, training, groups[0]), [refined.values]
-    _look_for_limit(model, trial, refined.values)
+    _look_for_limit(model, _trial(model, training, groups[1]), refined.values)
     if model.scope.strength:
         _centre(model, training, groups[1])
 
@@ -150,11 +153,11 @@ def _refine(
 def _look_for_limit(
     model: "ForceLaws", trial: Trial, values: Float[np.ndarray, " unknowns"]
 ) -> None:
-    """A limit that shows only now that laws are exact, and go on with their own powers."""
-    if np.isfinite(trial.space.limit) or model.settings.substeps is not None:
+    """A limit that shows, or shows better, now that laws are exact and go on with their powers."""
+    if model.settings.substeps is not None:
         return
     own = replace(trial, inner=np.full_like(trial.inner, np.inf))
-    limit = find_limit(own, values, trial.steps)
+    limit = find_limit(own, values, trial.steps, trial.space.limit)
     clipped = replace(own, space=own.space._replace(limit=limit))
     if np.isfinite(limit) and clipped.misfit(values) < trial.misfit(values):
         model.radial.inner.fill_(np.inf)

@@ -22,9 +22,10 @@ CLIPPED = 0.5
 """Decrease that a limit must bring: a law that is not yet exact gains a little from many things."""
 SMALLER, TOUCHED, SEVERAL = 1.0, 1e-2, 10
 """Or the median decrease where it changes anything, and in how many places it must."""
-LIMITS = 17
+LIMITS, NEAR = 17, 15
 SECTIONS = 14
-"""Limits that are tried over the range of accelerations, and refinements of the best."""
+"""Limits that are tried over the range of accelerations, or near one that is known roughly, and
+refinements of the best."""
 
 
 def find_scheme(
@@ -94,7 +95,7 @@ def _limit(trial: Trial, misfit: Callable[[float], float], near: float | None = 
     if not faster.size or faster.max() <= 0:
         return np.inf
     if near is not None and np.isfinite(near):
-        tried = near * np.geomspace(0.8, 1.25, 5)
+        tried = near * np.geomspace(0.7, 1.4, NEAR)
     else:
         top = float(faster.max())
         tried = np.geomspace(np.quantile(faster, 0.5) + 1e-6 * top, 100 * top, LIMITS)
