@@ -12,6 +12,9 @@ from pgode.models.pgode.laws.evidence.observation import Observation
 from pgode.models.pgode.laws.motion.force_kernel import Layout
 from pgode.models.pgode.laws.motion.path import Forces
 
+NEGLIGIBLE = 1e-12
+"""Share of a law that counts as none."""
+
 
 @dataclass(frozen=True)
 class Situation:
@@ -42,6 +45,7 @@ def forces_of(
 ) -> Forces:
     """Forces of systems whose objects have these weights of the prototypes in use."""
     coupling = couplings(weights, numbers, pairs) * edge_weights[:, :, None]
+    coupling[np.abs(coupling) < NEGLIGIBLE] = 0.0  # Laws that do not act take no time.
     zeros = torch.zeros(len(weights), places.shape[1], dtype=torch.float64)
     return Forces(
         table=table,

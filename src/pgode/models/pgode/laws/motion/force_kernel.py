@@ -207,6 +207,8 @@ def factors(one, origin, room):
         b0, b1, b2, b3 = hermite(u)
         towards, back = 0.0, 0.0
         for k in range(table.shape[1]):
+            if coupling[p, 0, k] == 0.0 and coupling[p, 1, k] == 0.0:
+                continue
             g = b0 * table[cell, k, 0] + b1 * table[cell, k, 1]
             g += b2 * table[cell, k, 2] + b3 * table[cell, k, 3]
             towards += coupling[p, 0, k] * g
