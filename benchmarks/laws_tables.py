@@ -148,8 +148,8 @@ def _trust(found: dict[str, dict[str, Any]]) -> str:
 def _costs(found: dict[str, dict[str, Any]]) -> str:
     lines = [
         "### Time\n",
-        "Training, and the forecast of one system over 36 frames with an ensemble of 16, each on "
-        "one thread of a shared two-core machine that had other work.\n",
+        "Training, on one thread of a shared two-core machine that had other work, and the time of "
+        "one core that the forecast of one system takes, over 36 frames with an ensemble of 16.\n",
         "| | training, minutes | forecast, ms |",
         "|---|---:|---:|",
     ]
