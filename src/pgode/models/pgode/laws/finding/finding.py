@@ -272,7 +272,8 @@ def _try_forecasts(
 ) -> None:
     """The spread of starts with the best mean forecast; no laws if free motion forecasts better.
 
-    Noise that looks like forces between near objects would throw them apart.
+    Noise that looks like forces between near objects would throw them apart. Free motion must be
+    better in the median too: a single encounter can decide the mean.
     """
     systems = order[-JITTER_SYSTEMS:]
     room = np.maximum(training.frames[systems] - training.condition - training.horizon + 1, 1)
@@ -281,19 +282,22 @@ def _try_forecasts(
     known = batch.targets_observed
 
     @torch.no_grad()
-    def error(jitter: float) -> float:
+    def errors(jitter: float) -> Float[np.ndarray, " systems"]:
         model.jitter.fill_(jitter)
         mean = model.ensemble_mean(batch, now, batch.target_times)
-        return float((mean - batch.targets).square()[known].mean())
+        squares = torch.where(known, (mean - batch.targets).square(), 0.0).sum((1, 2))
+        sums = squares.new_zeros(batch.systems).index_add(0, batch.system, squares)
+        return np.asarray(torch.nan_to_num(sums, nan=torch.inf).numpy())
 
     now = model.situation(batch)
     jitters = JITTERS if model.settings.ensemble > 1 else JITTERS[:1]
-    errors = [error(jitter) for jitter in jitters]
-    best = int(np.nanargmin([*errors, np.inf]))
+    tried = [errors(jitter) for jitter in jitters]
+    best = int(np.argmin([each.mean() for each in tried]))
     found = model.state_dict(keep_vars=False)
     kept = {name: value.clone() for name, value in found.items()}
     model.forget_laws()
     now = model.situation(batch)
-    if best < len(jitters) and errors[best] < error(0.0):
+    free, found_errors = errors(0.0), tried[best]
+    if found_errors.mean() < free.mean() or np.median(found_errors) < np.median(free):
         model.load_state_dict(kept)
         model.jitter.fill_(jitters[best])
