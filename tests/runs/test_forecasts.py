@@ -62,7 +62,7 @@ def test_the_file_opens_with_plain_xarray(forecast: Forecasts, tmp_path: Path) -
 def test_the_mean_is_the_models_forecast_in_the_units_of_the_data(forecast: Forecasts) -> None:
     run, data = trained(), springs()
     windows = Windows(data, run.normaliser, CONDITION, 1)
-    batch = next(windows.last(data.systems))
+    batch = next(windows.last(data.systems, np.arange(1.0, HORIZON + 1)))
     asked = torch.arange(1.0, HORIZON + 1).expand(data.systems, -1)
     with torch.no_grad():
         scaled = run.model.forecast(batch, asked).mean.double().numpy()

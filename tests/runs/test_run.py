@@ -46,7 +46,8 @@ def test_a_run_holds_these_files() -> None:
     found = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
     assert {name for name in found if not name.startswith("tensorboard")} == FILES
     config = json.loads((folder / "config.json").read_text())
-    assert config["window"] == {"condition": CONDITION, "horizon": HORIZON, "starts": "random"}
+    frames = {"condition": CONDITION, "horizon": HORIZON}
+    assert config["window"] == {**frames, "starts": "random", "stride": 1}
     assert config["model"]["solver"]["method"] == "rk4"
     data = json.loads((folder / "data.json").read_text())
     assert data["hash"] == springs().hash

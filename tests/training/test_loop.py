@@ -272,13 +272,13 @@ def test_a_curriculum_forecasts_short_before_long(
 
 def test_every_system_is_trained_once_an_epoch_in_an_order_that_changes(tmp_path: Path) -> None:
     fitted = trainer(tmp_path)
-    orders, starts = zip(*(fitted._windows(epoch) for epoch in range(3)), strict=True)
+    orders, starts = zip(*(fitted.windows.of_epoch(epoch, 3) for epoch in range(3)), strict=True)
     assert all(sorted(order) == list(range(8)) for order in orders)
     assert len({tuple(order) for order in orders}) == 3
     assert all(start.min() >= 0 and start.max() <= 18 - CONDITION - 3 for start in starts)
     assert len({tuple(start) for start in starts}) == 3
     first = trainer(tmp_path, settings(window_starts="first"))
-    assert (first._windows(0)[1] == 0).all()
+    assert (first.windows.of_epoch(0, 3)[1] == 0).all()
 
 
 def test_the_learning_rate_in_the_log_is_that_of_the_last_step(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Scaling of states, times and parameters: fitted on the training split, stored with a model."""
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.batches.reference import Reference
+from pgode.data.labels.transforms import TRANSFORMS
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -17,6 +19,8 @@ OLD_KEYS = ("frame", "structure", "atoms")
 @dataclass(frozen=True)
 class Normaliser:
     """Maps each variable to [-1, 1] by one min/max pair, and time to frames.
+
+    A feature with a transform is transformed first; `raw` undoes both.
 
     One pair per variable, not per feature, so that all directions have the same scale. The pairs
     come from the training split alone and apply unchanged to every other split.
@@ -40,6 +44,14 @@ class Normaliser:
     """(cutoff, interval) in data units, where edges join positions nearer than a cutoff."""
     reference: Reference | None = None
     """Mean arrangement of the objects, where they are the same in all systems (a molecule)."""
+    transforms: tuple[str, ...] = ()
+    """Name of each feature's transform (`pgode.data.labels.transforms`); empty if none has one."""
+    constants: tuple[str, ...] = ()
+    constant_mean: tuple[float, ...] = ()
+    constant_scale: tuple[float, ...] = ()
+    inputs: tuple[str, ...] = ()
+    input_mean: tuple[float, ...] = ()
+    input_scale: tuple[float, ...] = ()
 
     @classmethod
     def fit(cls, training: Trajectories) -> "Normaliser":
@@ -50,8 +62,10 @@ class Normaliser:
                 "which give the time between frames. Give longer trajectories."
             )
         low, high = np.empty(len(training.features)), np.empty(len(training.features))
+        transforms = training.transforms if any(training.transforms) else ()
+        states = _transformed(training.states, transforms)
         for index in training.variables.values():
-            values = training.states[..., index]
+            values = states[..., index]
             if not np.isfinite(values).any():
                 names = ", ".join(training.features[i] for i in index)
                 raise InputError(
@@ -60,10 +74,9 @@ class Normaliser:
                 )
             low[index], high[index] = np.nanmin(values), np.nanmax(values)
         spread = (high - low) / 2
-        parameters, known = training.parameters, np.isfinite(training.parameters)
-        count = np.maximum(known.sum(0), 1)
-        mean = np.where(known, parameters, 0).sum(0) / count
-        deviation = np.sqrt((np.where(known, parameters - mean, 0) ** 2).sum(0) / count)
+        mean, deviation = _standard(training.parameters)
+        constant_mean, constant_scale = _standard(training.constants)
+        input_mean, input_scale = _standard(training.inputs)
         dataset = training.dataset
         centre, scale = _edge_scaling(training.edges.edge_attributes)
         return cls(
@@ -77,12 +90,19 @@ class Normaliser:
             time_units=str(dataset.attrs["time_units"]),
             edge_attributes=training.edges.attribute_names,
             parameters=_texts(dataset["parameter"].values),
-            parameter_mean=_floats(mean),
-            parameter_scale=_floats(np.where(deviation > 0, deviation, 1.0)),
+            parameter_mean=mean,
+            parameter_scale=deviation,
             edge_centre=centre,
             edge_scale=scale,
             graph_rule=training.graph_rule,
             reference=Reference.fit(training),
+            transforms=transforms,
+            constants=training.constant_names,
+            constant_mean=constant_mean,
+            constant_scale=constant_scale,
+            inputs=training.input_names,
+            input_mean=input_mean,
+            input_scale=input_scale,
         )
 
     @classmethod
@@ -127,13 +147,18 @@ class Normaliser:
         self, raw: Float[np.ndarray, "*batch feature"]
     ) -> Float[np.ndarray, "*batch feature"]:
         """Data units to [-1, 1]."""
-        return np.asarray((raw - np.array(self.centre)) / np.array(self.scale))
+        seen = _transformed(raw, self.transforms)
+        return np.asarray((seen - np.array(self.centre)) / np.array(self.scale))
 
     def raw(
         self, states: Float[np.ndarray, "*batch feature"]
     ) -> Float[np.ndarray, "*batch feature"]:
         """[-1, 1] back to data units."""
-        return np.asarray(states * np.array(self.scale) + np.array(self.centre))
+        seen = np.asarray(states * np.array(self.scale) + np.array(self.centre))
+        for k, name in enumerate(self.transforms):
+            if name:
+                seen[..., k] = TRANSFORMS[name].backward(seen[..., k])
+        return seen
 
     def standardised(
         self, parameters: Float[np.ndarray, "*batch parameter"]
@@ -141,6 +166,20 @@ class Normaliser:
         """System parameters with mean 0 and standard deviation 1 over the training split."""
         mean, scale = np.array(self.parameter_mean), np.array(self.parameter_scale)
         return np.asarray((parameters - mean) / scale)
+
+    def scaled_constants(
+        self, raw: Float[np.ndarray, "*batch constant"]
+    ) -> Float[np.ndarray, "*batch constant"]:
+        """Constants with mean 0 and standard deviation 1 over the training split, 0 if unknown."""
+        mean, scale = np.array(self.constant_mean), np.array(self.constant_scale)
+        return np.asarray(np.nan_to_num((raw - mean) / scale))
+
+    def scaled_inputs(
+        self, raw: Float[np.ndarray, "*batch input"]
+    ) -> Float[np.ndarray, "*batch input"]:
+        """Known inputs with mean 0 and standard deviation 1 over the training split."""
+        mean, scale = np.array(self.input_mean), np.array(self.input_scale)
+        return np.asarray(np.nan_to_num((raw - mean) / scale))
 
     def attributes(
         self, raw: Float[np.ndarray, "edge attribute"]
@@ -172,12 +211,14 @@ class Normaliser:
             ("features", data.features, self.features),
             ("feature roles", roles, self.roles),
             ("edge attributes", data.edges.attribute_names, self.edge_attributes),
+            ("known inputs", data.input_names, self.inputs),
         ):
             if tuple(actual) != tuple(expected):
                 raise InputError(
-                    f"{source} has the {what} {', '.join(actual)}, but the model was trained on "
-                    f"{', '.join(expected)}. Expected the same names in the same order. Rename or "
-                    f"reorder them in the file, or train a model on this data."
+                    f"{source} has the {what} {', '.join(actual) or '(none)'}, but the model was "
+                    f"trained on {', '.join(expected) or 'none'}. Expected the same names in the "
+                    f"same order. Rename or reorder them in the file, or train a model on this "
+                    f"data."
                 )
         rule, trained = data.graph_rule, self.graph_rule
         if rule and trained and not np.isclose(rule[0], trained[0], rtol=1e-6):
@@ -201,6 +242,33 @@ def upgrade_normaliser(old: dict[str, Any]) -> dict[str, Any]:
     reference = {"positions": positions, "objects": old["atoms"]} if flat else None
     frame = old["frame"] if "frame" in old else old["frame_duration"]
     return {**new, "frame_duration": frame, "reference": old.get("reference", reference)}
+
+
+def _transformed(
+    raw: Float[np.ndarray, "*batch feature"], transforms: tuple[str, ...]
+) -> Float[np.ndarray, "*batch feature"]:
+    """Values as a model sees them, before scaling."""
+    if not any(transforms):
+        return raw
+    seen = np.array(raw, dtype=np.float64)
+    for k, name in enumerate(transforms):
+        if name:
+            # Values that have none appear only in forecasts of other models: they become NaN.
+            with np.errstate(invalid="ignore", divide="ignore"):
+                seen[..., k] = TRANSFORMS[name].forward(seen[..., k])
+    return seen
+
+
+def _standard(
+    values: Float[np.ndarray, "*batch column"],
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Mean and standard deviation of each column over the known values; a deviation of 0 is 1."""
+    columns = values.reshape(math.prod(values.shape[:-1]), values.shape[-1])
+    known = np.isfinite(columns)
+    count = np.maximum(known.sum(0), 1)
+    mean = np.where(known, columns, 0).sum(0) / count
+    deviation = np.sqrt((np.where(known, columns - mean, 0) ** 2).sum(0) / count)
+    return _floats(mean), _floats(np.where(deviation > 0, deviation, 1.0))
 
 
 def _edge_scaling(

@@ -10,7 +10,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pgode.batches.graph import Graph
+from pgode.batches.known_inputs import future_inputs
 from pgode.batches.normaliser import Normaliser
+from pgode.batches.origins import Origins, first_frames, parsed
 from pgode.batches.temporal_graph import TemporalGraph, build_temporal_graph
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
@@ -42,6 +44,11 @@ class Batch:
     """Index of each system in the data that the batch was cut from."""
     reference: Float[Tensor, "objects axes"]
     """Scaled reference position of each object; no axes where none is known."""
+    constants: Float[Tensor, "objects constants"]
+    """Scaled constants of each object, 0 where unknown."""
+    inputs: Float[Tensor, "objects steps inputs"]
+    """Scaled inputs that are known ahead, at the frames of the condition and at later ones."""
+    input_times: Float[Tensor, "systems steps"]
 
     @property
     def systems(self) -> int:
@@ -52,6 +59,18 @@ class Batch:
     def objects(self) -> int:
         """Number of objects of all systems together."""
         return self.states.shape[0]
+
+    def inputs_at(
+        self, times: Float[Tensor, "systems outputs"]
+    ) -> Float[Tensor, "objects outputs inputs"]:
+        """The inputs in force at some times: those of the first frame that is not before each.
+
+        What is known of a day acts on the way to that day's observation.
+        """
+        last = self.input_times.shape[1] - 1
+        place = torch.searchsorted(self.input_times.contiguous(), (times - 1e-4).contiguous())
+        place = place.clamp(max=last)[self.system]
+        return self.inputs.gather(1, place.unsqueeze(2).expand(-1, -1, self.inputs.shape[2]))
 
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
@@ -85,6 +104,10 @@ class Windows:
                 f"{condition}. Expected at least {condition} observed frames in every system. "
                 f"Give more frames, drop the system, or train with a shorter condition."
             )
+        observed = np.asarray(data.observed.any((1, 3)))
+        self.seen = data.frames - np.argmax(observed[:, ::-1], axis=1)
+        """Frames of each system up to the last at which anything was observed."""
+        self.seen[~observed.any(1)] = self.frames[~observed.any(1)]
         self._states = np.nan_to_num(normaliser.states(data.states)).astype(np.float32)
         self._observed = data.observed
         self._times = _extended(data.times) / normaliser.frame_duration
@@ -104,22 +127,50 @@ class Windows:
         reference = normaliser.reference_of(data)
         none = np.zeros((int(self._objects.max(initial=0)), 0))
         self._reference = none if reference is None else reference
+        self._constants = normaliser.scaled_constants(data.constants).astype(np.float32)
+        self._inputs = normaliser.scaled_inputs(data.inputs).astype(np.float32)
         self._graph_at = _graph_in_force(edges.graph_system, edges.graph_start, data.times)
 
     def __len__(self) -> int:
         return self.data.systems
 
-    def batches(self, size: int, start: int = 0) -> Iterator[Batch]:
-        """All systems in order, `size` at a time, each with its window at frame `start`."""
-        for first in range(0, len(self), size):
-            systems = np.arange(first, min(first + size, len(self)))
-            yield self.batch(systems, np.full(len(systems), start))
+    def origins(self, *, rolling: bool) -> Origins:
+        """Each system's first window, or one after each horizon along it."""
+        return parsed("rolling" if rolling else "first", self.frames, self.condition, self.horizon)
 
-    def last(self, size: int) -> Iterator[Batch]:
-        """All systems, each conditioned on its last observed frames: a forecast of the future."""
-        for first in range(0, len(self), size):
-            systems = np.arange(first, min(first + size, len(self)))
-            yield self.batch(systems, self.frames[systems] - self.condition)
+    def batches(self, size: int, origins: Origins | None = None) -> Iterator[Batch]:
+        """Windows at these origins, `size` at a time; one of each system's first frames if none."""
+        chosen = first_frames(self.frames) if origins is None else origins
+        for part in chosen.chunks(size):
+            yield self.batch(part.systems, part.starts)
+
+    def last(self, size: int, ahead: Float[np.ndarray, " outputs"]) -> Iterator[Batch]:
+        """All systems, each conditioned on its last observed frames: a forecast of the future.
+
+        `ahead` are the times to be forecast, in frames after the last observed one. Frames without
+        any observation at the end of a system lie in its future; they hold known inputs.
+        """
+        for system in np.flatnonzero(self.seen < self.condition)[:1]:
+            raise InputError(
+                f"{self.data.system_label(system)} has {self.seen[system]} frames up to its last "
+                f"observation, fewer than the condition of {self.condition}. Expected at least "
+                f"{self.condition}. Give earlier frames, too, or drop the system."
+            )
+        origins = Origins(np.arange(len(self)), self.seen - self.condition)
+        for part in origins.chunks(size):
+            batch = self.batch(part.systems, part.starts)
+            if not self.normaliser.inputs:
+                yield batch
+                continue
+            known = future_inputs(self.data, self.normaliser, part.systems, self.seen, ahead)
+            later = _tensor(known[batch.system.numpy(), _places(batch.system.numpy())])
+            now = batch.inputs[:, : self.condition]
+            clock = _tensor(np.broadcast_to(ahead, (len(part), len(ahead))))
+            yield replace(
+                batch,
+                inputs=torch.cat([now, later], 1),
+                input_times=torch.cat([batch.times, clock], 1),
+            )
 
     def batch(
         self,
@@ -152,6 +203,7 @@ class Windows:
         zero = self._times[systems, now][:, None]
         parameters = self._parameters[systems]
         known = np.isfinite(parameters).all(1) & (parameters.shape[1] > 0)
+        steps = np.concatenate([past, ahead], axis=1)
         return Batch(
             states=torch.from_numpy(cut(self._states, past)),
             observed=torch.from_numpy(observed),
@@ -172,6 +224,9 @@ class Windows:
             ),
             system_ids=torch.from_numpy(systems),
             reference=_tensor(self._reference[place]),
+            constants=torch.from_numpy(self._constants[row, place]),
+            inputs=torch.from_numpy(cut(self._inputs, steps)),
+            input_times=_tensor(self._times[systems[:, None], steps] - zero),
         )
 
     def _graph(
@@ -184,6 +239,12 @@ class Windows:
         edges = np.repeat(begin, count) + within
         senders = self._senders[edges] + first[receivers]
         return Graph.from_edges(receivers, senders, self._attributes[edges], len(rows))
+
+
+def _places(owner: Int[np.ndarray, " objects"]) -> Int[np.ndarray, " objects"]:
+    """The number of each object within its system."""
+    counts = np.bincount(owner)
+    return np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def _tensor(values: np.ndarray) -> Tensor:

@@ -82,4 +82,6 @@ def content_hash(ds: xr.Dataset) -> str:
             flat = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(-1)
             digest.update(flat.view(np.uint8).data)
     digest.update(json.dumps(ds.attrs["time_units"]).encode())
+    if "time_origin" in ds.attrs:
+        digest.update(json.dumps(ds.attrs["time_origin"]).encode())
     return digest.hexdigest()

@@ -39,6 +39,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
             )
         },
         **_kinds(ds),
+        **_annotations(ds),
         "graphs": ds.sizes["graph"],
         "edges": ds.sizes["edge"],
         "edge_attributes": ds["edge_attribute"].values.tolist(),
@@ -56,6 +57,19 @@ def _kinds(ds: xr.Dataset) -> dict[str, Any]:
         return {}
     kind, count = np.unique(ds["kind"].values[ds["present"].values], return_counts=True)
     return {"kinds": dict(zip(kind.astype(str).tolist(), count.tolist(), strict=True))}
+
+
+def _annotations(ds: xr.Dataset) -> dict[str, Any]:
+    """Constants, known inputs and dates, where there are any."""
+    found: dict[str, Any] = {}
+    if "constants" in ds:
+        columns = zip(ds["constant"].values.tolist(), ds["constants"].values.T, strict=True)
+        found["constants"] = {name: _range(column) for name, column in columns}
+    if "inputs" in ds:
+        found["inputs"] = ds["input"].values.tolist()
+    if "time_origin" in ds.attrs:
+        found["time_origin"] = ds.attrs["time_origin"]
+    return found
 
 
 def _range(numbers: Shaped[np.ndarray, "..."]) -> dict[str, float | int] | None:

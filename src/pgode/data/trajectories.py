@@ -4,18 +4,18 @@ All sources of data (simulators, importers) produce it and all users of data sta
 its checks need not be repeated anywhere else.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float, Shaped
 
 from pgode.data import validation
 from pgode.data.edge_validation import validated_edges
 from pgode.data.edges import Edges
-from pgode.data.features import check_roles, guess_roles, guess_variables
+from pgode.data.labels import annotations
+from pgode.data.labels.calendar import check_origin
+from pgode.data.labels.columns import Names, feature_columns, parameter_columns
 from pgode.data.schema import REQUIRED, SPLITS, STATE_DIMS, edges_of, strings, values, with_edges
 from pgode.data.summary import summary
 from pgode.data.view import DatasetView
@@ -23,7 +23,11 @@ from pgode.runtime.errors import InputError
 
 __all__ = ["Edges", "Trajectories"]
 
-Names = Sequence[str] | Shaped[np.ndarray, " name"]
+PER_OBJECT = (
+    *("states", "observed", "present", "group"),
+    *("kind", "object_name", "constants", "inputs"),
+)
+"""Variables with dimensions (system, object, ...)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +66,14 @@ class Trajectories(DatasetView):
         topology: str = "",
         graph_cutoff: float = 0.0,
         graph_interval: float = 0.0,
+        system_names: Any = None,
+        object_names: Any = None,
+        constants: Any = None,
+        constant_names: Names = (),
+        inputs: Any = None,
+        input_names: Names = (),
+        transforms: Names | None = None,
+        time_origin: str = "",
         source: str = "the given arrays",
     ) -> "Trajectories":
         """Build from states (system, object, time, feature) and times (time) or (system, time).
@@ -73,6 +85,12 @@ class Trajectories(DatasetView):
         atoms are the objects. `kind` is the true kind of each object, a number from 0 on, for data
         where it is known but hidden: no model sees it. With `graph_cutoff` the edges join objects
         nearer than this, updated each `graph_interval` of time. `source` names the data in errors.
+
+        `system_names` (system) and `object_names` (system, object) appear wherever results do.
+        `constants` (system, object, constant) are known of an object and do not change; `inputs`
+        (system, object, time, input) are known ahead, such as the day of the week. `transforms`
+        (feature) names those of `pgode.data.labels.transforms` under which a model sees a feature.
+        `time_origin` is the date of time 0, where times have dates.
         """
         x = validation.numbers("states", states, STATE_DIMS, (None,) * 4, source)
         for dim, size in zip(STATE_DIMS, x.shape, strict=True):
@@ -102,9 +120,15 @@ class Trajectories(DatasetView):
         validation.check_states(x, is_observed, t, names, source)
         x[~is_observed] = np.nan
 
-        feature_columns = _feature_columns(names, roles, variables, units, source)
-        role = tuple(feature_columns["feature_role"][1].tolist())
-        p, parameter_columns = _parameter_columns(
+        columns = feature_columns(names, roles, variables, units, source)
+        role = tuple(columns["feature_role"][1].tolist())
+        columns |= annotations.transforms(transforms, x, names, role, source)
+        constant, constant_columns = annotations.constants(
+            constants, constant_names, is_present, source
+        )
+        known, known_columns = annotations.inputs(inputs, input_names, possible[..., 0], source)
+        origin = check_origin(time_origin, time_units, source)
+        p, named_parameters = parameter_columns(
             parameters, parameter_names, parameter_units, systems, source
         )
         if group is None:
@@ -120,6 +144,9 @@ class Trajectories(DatasetView):
             data_vars={
                 **validation.topology(topology, objects, source),
                 **validation.kinds(kind, is_present, source),
+                **annotations.names(system_names, object_names, is_present, source),
+                **constant,
+                **known,
                 "states": (STATE_DIMS, x),
                 "times": (("system", "time"), t, {"units": time_units}),
                 "observed": (STATE_DIMS, is_observed),
@@ -128,7 +155,7 @@ class Trajectories(DatasetView):
                 "group": (("system", "object"), validation.groups(group, is_present.shape, source)),
                 "split": ("system", strings(parts)),
             },
-            coords={**feature_columns, **parameter_columns},
+            coords={**columns, **named_parameters, **constant_columns, **known_columns},
             attrs={
                 "title": title,
                 "time_units": time_units,
@@ -137,6 +164,7 @@ class Trajectories(DatasetView):
                 "generator_settings": generator_settings,
                 "seed": validation.seed_number(seed, source),
                 **validation.graph_rule(graph_cutoff, graph_interval, role, source),
+                **({"time_origin": origin} if origin else {}),
             },
         )
         return cls(with_edges(dataset, validated_edges(edges, t[:, 0], is_present, source)))
@@ -156,8 +184,11 @@ class Trajectories(DatasetView):
         def optional(name: str, *dims: str) -> Any:
             return values(ds, name, dims, source) if name in ds.variables else None
 
+        def named(dim: str) -> Any:
+            found = optional(dim, dim)
+            return () if found is None else found
+
         flat = ds["times"].ndim == 1
-        parameter_names = optional("parameter", "parameter")
         return cls.build(
             values(ds, "states", STATE_DIMS, source),
             values(ds, "times", ("time",) if flat else ("system", "time"), source),
@@ -169,7 +200,7 @@ class Trajectories(DatasetView):
             observed=optional("observed", *STATE_DIMS),
             present=optional("present", *pair),
             parameters=optional("parameters", "system", "parameter"),
-            parameter_names=() if parameter_names is None else parameter_names,
+            parameter_names=named("parameter"),
             parameter_units=optional("parameter_units", "parameter"),
             group=optional("group", *pair),
             kind=optional("kind", *pair),
@@ -183,6 +214,14 @@ class Trajectories(DatasetView):
             topology=str(ds["topology"].values) if "topology" in ds.variables else "",
             graph_cutoff=ds.attrs.get("graph_cutoff", 0.0),
             graph_interval=ds.attrs.get("graph_interval", 0.0),
+            system_names=optional("system_name", "system"),
+            object_names=optional("object_name", *pair),
+            constants=optional("constants", *pair, "constant"),
+            constant_names=named("constant"),
+            inputs=optional("inputs", *pair, "time", "input"),
+            input_names=named("input"),
+            transforms=optional("feature_transform", "feature"),
+            time_origin=str(ds.attrs.get("time_origin", "")),
             source=source,
         )
 
@@ -246,7 +285,7 @@ class Trajectories(DatasetView):
         rows = np.arange(self.systems)[:, None]
         moved = {
             name: (self.dataset[name].dims, self._array(name)[rows, old])
-            for name in ("states", "observed", "present", "group", "kind")
+            for name in PER_OBJECT
             if name in self.dataset
         }
         kept = self.dataset.drop_vars("topology", errors="ignore").assign(moved)
@@ -255,49 +294,6 @@ class Trajectories(DatasetView):
     def summary(self) -> dict[str, Any]:
         """The content of `pgode info`: plain numbers, text, lists and dicts, ready for JSON."""
         return summary(self.dataset)
-
-
-def _feature_columns(
-    names: tuple[str, ...],
-    roles: Names | None,
-    variables: Names | None,
-    units: Names | None,
-    source: str,
-) -> dict[str, Any]:
-    """Name, role, variable and units of each feature; guessed from the names where not given."""
-
-    def texts(name: str, values: Names) -> tuple[str, ...]:
-        return validation.texts(name, values, len(names), "feature", source)
-
-    role = texts("roles", guess_roles(names) if roles is None else roles)
-    check_roles(names, role, source)
-    variable = texts("variables", guess_variables(names, role) if variables is None else variables)
-    unit = texts("units", ("",) * len(names) if units is None else units)
-    return {
-        "feature": strings(names),
-        "feature_role": ("feature", strings(role)),
-        "feature_variable": ("feature", strings(variable)),
-        "feature_units": ("feature", strings(unit)),
-    }
-
-
-def _parameter_columns(
-    parameters: Any, names: Names, units: Names | None, systems: int, source: str
-) -> tuple[Float[np.ndarray, "system parameter"], dict[str, Any]]:
-    """The parameters of each system, and the name and units of each parameter."""
-    count = len(names)
-    if parameters is None:
-        parameters = np.empty((systems, 0))
-    p = validation.numbers(
-        "parameters", parameters, ("system", "parameter"), (systems, count), source
-    )
-    names = validation.texts("parameter_names", names, count, "parameter", source)
-    validation.check_names("parameter", names, source)
-    validation.check_parameters(p, names, source)
-    p[np.isnan(p)] = np.nan
-    units = ("",) * count if units is None else units
-    units = validation.texts("parameter_units", units, count, "parameter", source)
-    return p, {"parameter": strings(names), "parameter_units": ("parameter", strings(units))}
 
 
 def _short(value: Any) -> str:

@@ -7,6 +7,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int, Shaped
 
 from pgode.data.edges import Edges
+from pgode.data.labels.calendar import dates
 from pgode.data.schema import edges_of
 
 
@@ -72,6 +73,62 @@ class DatasetView:
         return self._array("parameters")
 
     @property
+    def constants(self) -> Float[np.ndarray, "system object constant"]:
+        """What is known of each object and does not change, NaN where unknown."""
+        if "constants" not in self.dataset:
+            return np.empty((*self.present.shape, 0))
+        return self._array("constants")
+
+    @property
+    def constant_names(self) -> tuple[str, ...]:
+        """Names of the constants."""
+        return self._names("constant")
+
+    @property
+    def inputs(self) -> Float[np.ndarray, "system object time input"]:
+        """What is known ahead at each frame, such as the day of the week, NaN where unknown."""
+        if "inputs" not in self.dataset:
+            return np.empty((*self.present.shape, self.frames, 0))
+        return self._array("inputs")
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the known inputs."""
+        return self._names("input")
+
+    @property
+    def transforms(self) -> tuple[str, ...]:
+        """The transform under which a model sees each feature; empty for none."""
+        return self._names("feature_transform") or ("",) * len(self.features)
+
+    @property
+    def time_origin(self) -> str:
+        """The date of time 0; empty where times have no dates."""
+        return str(self.dataset.attrs.get("time_origin", ""))
+
+    @property
+    def time_units(self) -> str:
+        """The unit of time; empty if unknown."""
+        return str(self.dataset.attrs["time_units"])
+
+    def system_label(self, system: int) -> str:
+        """The name of a system, for people; its number if it has none."""
+        name = str(self._array("system_name")[system]) if "system_name" in self.dataset else ""
+        return name or f"system {system}"
+
+    def object_label(self, system: int, item: int) -> str:
+        """The name of an object of a system, for people; its number if it has none."""
+        named = "object_name" in self.dataset
+        return (str(self._array("object_name")[system, item]) if named else "") or f"object {item}"
+
+    def when(self, time: float) -> str:
+        """A time for people: its date where times have dates, else the number with its unit."""
+        if not self.time_origin:
+            return f"{time:g} {self.time_units}".strip()
+        date = str(dates(np.array(time), self.time_origin, self.time_units))
+        return date.removesuffix(".000").removesuffix("T00:00:00")
+
+    @property
     def kinds(self) -> Int[np.ndarray, "system object"] | None:
         """The true kind of each object, -1 where absent; None if unknown. No model may use it."""
         return self._array("kind") if "kind" in self.dataset else None
@@ -119,6 +176,9 @@ class DatasetView:
         """The features each reported variable consists of, in order of first appearance."""
         names = self.dataset["feature_variable"].values
         return {str(name): np.flatnonzero(names == name) for name in dict.fromkeys(names)}
+
+    def _names(self, name: str) -> tuple[str, ...]:
+        return tuple(map(str, self.dataset[name].values)) if name in self.dataset.variables else ()
 
     def _array(self, name: str) -> Shaped[np.ndarray, "..."]:
         array: Shaped[np.ndarray, "..."] = self.dataset[name].values

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
 
+from pgode.batches.origins import Origins
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
 
@@ -38,6 +39,11 @@ class Predictions:
     """Scaled reference position of each object; no axes where the data have no reference."""
     intervals: Mapping[int, Interval] = field(default_factory=dict)
     """Central intervals by their level in per cent, where not the draws decide them."""
+    origins: Origins | None = None
+    """The window behind each number of `system`: the system it was cut from, and its start.
+
+    Where windows roll along a system there are several of it, and `system` counts windows.
+    """
 
     @property
     def frames(self) -> int:
@@ -54,14 +60,24 @@ class Predictions:
 
 
 @torch.no_grad()
-def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) -> Predictions:
-    """Forecast every system's first window, with `draws` samples of the model's posterior."""
+def predict(
+    model: Forecaster,
+    windows: Windows,
+    draws: int = 0,
+    seed: int = 0,
+    origins: Origins | None = None,
+) -> Predictions:
+    """Forecast the windows at `origins`, with `draws` samples of the model's posterior.
+
+    Without origins it is every system's first window.
+    """
+    chosen = windows.origins(rolling=False) if origins is None else origins
     model.eval()
     torch.manual_seed(seed)
     began = time.perf_counter()
     batches, results, first = [], [], 0
     systems = []
-    for batch in windows.batches(BATCH):
+    for batch in windows.batches(BATCH, chosen):
         result = model.forecast(batch, batch.target_times, draws)
         batches.append(batch)
         results.append(result)
@@ -80,4 +96,5 @@ def predict(model: Forecaster, windows: Windows, draws: int = 0, seed: int = 0) 
         evaluations=results[0].evaluations,
         seconds=seconds,
         reference=np.concatenate([batch.reference.double().numpy() for batch in batches]),
+        origins=chosen,
     )

@@ -10,7 +10,7 @@ from pgode.runs import training
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
-from pgode.training.config import RunConfig, config_for, run_config
+from pgode.training.config import RunConfig, config_for, names_horizon, run_config, within_data
 from pgode.training.display import Display
 from pgode.training.presets import presets_of
 
@@ -49,12 +49,17 @@ def train(
     file = None if config is None else Path(config)
     # Before reading the data, which may take long.
     chosen = _possible(model, preset, file, changes)
+    training.check_new(Path(folder))
     writable_folder(Path(folder) / "config.json")
     trajectories, source = _read(data)
     if preset is None:
         chosen = config_for(trajectories, model, file, changes)
         if on_preset is not None and chosen.preset != "default":
             on_preset(chosen.preset)
+    fitted = within_data(chosen, trajectories, asked=names_horizon(file, changes))
+    if display is not None and fitted.window.horizon < chosen.window.horizon:
+        display.say(f"forecasting {fitted.window.horizon} frames, as many as the data have")
+    chosen = fitted
     return training.train(trajectories, folder, chosen, source=source, display=display)
 
 

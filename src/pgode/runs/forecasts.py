@@ -113,7 +113,7 @@ def forecast_future(
     present = observed.present
     torch.manual_seed(seed)
     first = 0
-    for batch in windows.last(BATCH):
+    for batch in windows.last(BATCH, frames):
         times = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
         result = model.forecast(batch, times, draws_for(samples, calibration))
         rows = slice(first, first + batch.systems)
@@ -149,7 +149,7 @@ def _labelled(
     contexts: dict[str, list[np.ndarray]],
 ) -> xr.Dataset:
     dims = ("system", "object", "time", "feature")
-    last = observed.times[np.arange(observed.systems), windows.frames - 1]
+    last = observed.times[np.arange(observed.systems), windows.seen - 1]
     times = last[:, None] + frames * windows.normaliser.frame_duration
     dataset = xr.Dataset(
         {
@@ -166,8 +166,11 @@ def _labelled(
             "condition_frames": windows.condition,
         },
     )
-    if "topology" in observed.dataset:
-        dataset["topology"] = observed.dataset["topology"]
+    for name in ("topology", "system_name", "object_name"):
+        if name in observed.dataset:
+            dataset[name] = observed.dataset[name]
+    if observed.time_origin:
+        dataset.attrs["time_origin"] = observed.time_origin
     if len(drawn):
         dataset["samples"] = (("sample", *dims), drawn)
         dataset["lower"], dataset["upper"] = (dims, ends[0]), (dims, ends[1])

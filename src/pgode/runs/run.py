@@ -56,12 +56,19 @@ class Run:
     def conform(self, data: Trajectories, source: str = "the given data") -> Trajectories:
         """Data as the model reads it: checked features, and the trained parameters by name.
 
-        A forecast needs no parameters, so missing ones are set to NaN.
+        A forecast needs no parameters, so missing ones are set to NaN, as are missing constants.
         """
         self.normaliser.check(data, source)
-        missing = {"parameters": np.nan, "parameter_units": ""}
-        names = list(self.normaliser.parameters)
-        return Trajectories(data.dataset.reindex(parameter=names, fill_value=missing))
+        missing = {"parameters": np.nan, "parameter_units": "", "constants": np.nan}
+        columns = {"parameter": list(self.normaliser.parameters)}
+        dataset = data.dataset
+        if self.normaliser.constants and "constants" not in dataset:
+            none = np.empty((*data.present.shape, 0))
+            dataset = dataset.assign(constants=(("system", "object", "constant"), none))
+            dataset = dataset.assign_coords(constant=np.empty(0, np.str_))
+        if "constants" in dataset:
+            columns["constant"] = list(self.normaliser.constants)
+        return Trajectories(dataset.reindex(columns, fill_value=missing))
 
     def forecast(
         self,

@@ -50,14 +50,13 @@ def train(
     skipped, for runs of which only the mean forecast is needed.
     """
     path = Path(folder)
-    if (path / "config.json").exists():
-        raise InputError(
-            f"{path} holds a run already. Expected a new folder, so that no work is lost. Continue "
-            f"that run with --resume {path}, or choose another folder."
-        )
+    check_new(path)
     training = data.split_of("train")
     config = config.model_copy(
-        update={"model": model_config(config.name, config.model).model_dump(mode="json")}
+        update={
+            "model": model_config(config.name, config.model).model_dump(mode="json"),
+            "window": config.window.settled(training),
+        }
     )
     normaliser = Normaliser.fit(training)
     _try_forecast(data, normaliser, config)
@@ -66,6 +65,15 @@ def train(
     write_json(path / "data.json", DataRecord.of(data, source).to_json())
     write_config(path, config)
     return _continue(path, data, display, calibrated)
+
+
+def check_new(folder: Path) -> None:
+    """Refuse a folder that holds a run already."""
+    if (folder / "config.json").exists():
+        raise InputError(
+            f"{folder} holds a run already. Expected a new folder, so that no work is lost. "
+            f"Continue that run with --resume {folder}, or choose another folder."
+        )
 
 
 def resume(
@@ -91,7 +99,9 @@ def resume(
 
 def calibrate(run: Run, validation: Windows) -> None:
     """Write the run's calibration from its forecasts of the validation split."""
-    calibration = Calibration.fit(predict(run.model, validation, DRAWS), run.normaliser)
+    origins = validation.origins(rolling=run.config.window.rolling)
+    forecasts = predict(run.model, validation, DRAWS, origins=origins)
+    calibration = Calibration.fit(forecasts, run.normaliser)
     if len(calibration.frames):
         write_calibration(run.folder, calibration)
 

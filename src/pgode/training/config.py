@@ -4,9 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import numpy as np
 import yaml
 from pydantic import Field, model_validator
 
+from pgode.data.simulate import generated_by
 from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_config
 from pgode.runtime.errors import InputError
@@ -18,14 +20,46 @@ Share = Annotated[float, Field(gt=0, le=1)]
 Frames = Annotated[int, Field(ge=1)]
 
 
+MANY_SYSTEMS = 200
+"""With so many training systems one window of each is enough for an epoch."""
+WINDOWS_PER_EPOCH = 2000
+"""About the most windows of an epoch that the data decide on."""
+
+
 class WindowConfig(Settings):
     """Condition and horizon, in frames, and where training windows start."""
 
     condition: int = Field(default=12, ge=1, description="observed frames a forecast starts from")
     horizon: int = Field(default=36, ge=1, description="frames that training forecasts")
-    starts: Literal["first", "random"] = Field(
-        default="random", description="training windows: at each system's first frame, or at any"
+    starts: Literal["auto", "first", "random", "all"] = Field(
+        default="auto",
+        description="training windows of an epoch: each system's first, a random one of each, or "
+        "all; auto: random for simulated systems or many, otherwise all",
     )
+    stride: int = Field(
+        default=1, ge=1, description="frames between two windows where starts is all"
+    )
+
+    def settled(self, data: Trajectories) -> "WindowConfig":
+        """With `auto` decided by the training data.
+
+        A few long series hold many windows; an epoch sees all of them, but for a stride that keeps
+        it to some thousand.
+        """
+        if self.starts != "auto":
+            return self
+        length = self.condition + self.horizon
+        windows = int(np.maximum(data.n_frames - length + 1, 1).sum())
+        simulated = data.topology or generated_by(data.dataset.attrs["generator"]) is not None
+        if simulated or data.systems >= MANY_SYSTEMS or windows == data.systems:
+            return self.model_copy(update={"starts": "random"})
+        stride = max(self.stride, windows // WINDOWS_PER_EPOCH)
+        return self.model_copy(update={"starts": "all", "stride": stride})
+
+    @property
+    def rolling(self) -> bool:
+        """Whether forecasts are validated and scored at rolling origins, not at first frames."""
+        return self.starts == "all"
 
 
 class TrainingConfig(Settings):
@@ -115,6 +149,31 @@ def run_config(
     checked = validated(RunConfig, content, "")
     settings = model_config(checked.name, checked.model).model_dump()
     return checked.model_copy(update={"model": settings})
+
+
+def within_data(config: RunConfig, data: Trajectories, *, asked: bool) -> RunConfig:
+    """The settings with a horizon that the training data reach.
+
+    A horizon that was `asked` for is an error if they do not; a default becomes shorter.
+    """
+    window, longest = config.window, int(data.split_of("train").n_frames.max())
+    reach = longest - window.condition
+    if reach < 1 or window.horizon <= reach:
+        return config
+    if asked:
+        raise InputError(
+            f"cannot train to forecast {window.horizon} frames: the longest training system has "
+            f"{longest}, of which {window.condition} are the condition. Expected a horizon from 1 "
+            f"to {reach}. Choose one with --horizon, observe fewer frames (--set "
+            f"window.condition=...), or give longer data."
+        )
+    return config.model_copy(update={"window": window.model_copy(update={"horizon": reach})})
+
+
+def names_horizon(file: Path | None, changes: Mapping[str, Any]) -> bool:
+    """Whether a file or single changes give the horizon, so that it is not a default."""
+    written = {} if file is None else _read(file).get("window")
+    return "window.horizon" in changes or (isinstance(written, dict) and "horizon" in written)
 
 
 def with_implied(content: dict[str, Any], roles: Collection[str] | None = None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from pgode.batches.epoch_windows import EpochWindows
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
 from pgode.runtime.errors import SolverError, TrainingError
@@ -51,6 +52,9 @@ class Trainer:
         self.model, self.config, self.folder = model, config, folder
         self.training, self.validation = training, validation
         self.settings = config.training
+        self.windows = EpochWindows(
+            training, config.window.starts, config.window.stride, config.training.seed
+        )
         adversary = {id(parameter) for parameter in model.adversary()}
         self.parameters = [p for p in model.parameters() if id(p) not in adversary]
         self.optimisers = _optimisers(model, self.parameters, config)
@@ -73,7 +77,7 @@ class Trainer:
         """Batches of one pass over the training systems; none where there is nothing to descend."""
         if not self.parameters:
             return 0
-        return math.ceil(len(self.training) / self.settings.batch)
+        return math.ceil(self.windows.per_epoch / self.settings.batch)
 
     def resume(self) -> None:
         """Continue from the last checkpoint, if there is one."""
@@ -126,7 +130,7 @@ class Trainer:
     def _epoch(self, display: Display, stop: StopRequest) -> bool:
         """The rest of one epoch, validation included; False if asked to stop."""
         progress, settings = self.progress, self.settings
-        order, starts = self._windows(progress.epoch)
+        order, starts = self.windows.of_epoch(progress.epoch, self.horizon(progress.epoch))
         began = saved = time.monotonic()
         self.model.train()
         while progress.step < self.steps_per_epoch:
@@ -151,16 +155,6 @@ class Trainer:
                 saved = now
         self._close_epoch(display, began)
         return True
-
-    def _windows(self, epoch: int) -> tuple[np.ndarray, np.ndarray]:
-        """The order of the systems, and the first frame of each one's window."""
-        random = np.random.default_rng((self.settings.seed, epoch))
-        order = random.permutation(len(self.training))
-        if self.config.window.starts == "first":
-            return order, np.zeros_like(order)
-        length = self.training.condition + self.horizon(epoch)
-        room = np.maximum(self.training.frames - length + 1, 1)
-        return order, random.integers(0, room[order])
 
     def horizon(self, epoch: int) -> int:
         """Frames that an epoch's steps forecast: fewer at first, if there is a curriculum.
@@ -257,7 +251,7 @@ class Trainer:
         Empty where a forecast cannot be solved.
         """
         progress, settings = self.progress, self.settings
-        order, starts = self._windows(progress.epoch)
+        order, starts = self.windows.of_epoch(progress.epoch, self.horizon(progress.epoch))
         first = slice(measured_systems(len(order), settings.batch))
         batch = self.training.batch(order[first], starts[first], self.horizon(progress.epoch))
         self.model.train()
@@ -276,7 +270,8 @@ class Trainer:
         self.model.eval()
         total = count = 0.0
         gates = []
-        for batch in self.validation.batches(self.settings.batch):
+        origins = self.validation.origins(rolling=self.config.window.rolling)
+        for batch in self.validation.batches(self.settings.batch, origins):
             try:
                 forecast = self.model.forecast(batch, batch.target_times)
             except SolverError:

@@ -1,0 +1,1 @@
+"""What a dataset names: features, constants, inputs, transforms and dates."""
