@@ -98,7 +98,7 @@ def from_frame(
         present=dense.present,
         split=dense.split,
         time_units=rows.time_units,
-        title=Path(source).stem,
+        title=Path(source.split(", ")[0]).stem,
         generator=GENERATOR,
         generator_version="1",
         generator_settings=json.dumps(recipe.to_json()),
@@ -122,10 +122,7 @@ def _features(
 ) -> tuple[Float[np.ndarray, "row feature"], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Values, names, roles and units of all features, derived velocities included."""
     names, unit = recipe.features, [recipe.units.get(name, "") for name in recipe.features]
-    if recipe.positions:
-        roles = tuple("position" if name in recipe.positions else "value" for name in names)
-    else:
-        roles = guess_roles(names)
+    roles = _roles(names, recipe.positions) if recipe.positions else guess_roles(names)
     if not recipe.velocities:
         return rows.values, names, roles, tuple(unit)
     if "velocity" in roles:
@@ -142,6 +139,15 @@ def _features(
     unit += [velocity_units(unit[k], rows.time_units) for k in axes]
     values = np.concatenate([rows.values, speed], axis=1)
     return values, (*names, *added), (*roles, *("velocity",) * len(axes)), tuple(unit)
+
+
+def _roles(names: tuple[str, ...], positions: tuple[str, ...]) -> tuple[str, ...]:
+    """Roles where positions are named: velocities are found by the names that we would give."""
+    places = [name for name in names if name in positions]
+    speeds = [name for name in names if name in map(velocity_name, places)]
+    paired = speeds == [velocity_name(name) for name in places]
+    role = dict.fromkeys(places, "position") | dict.fromkeys(speeds if paired else (), "velocity")
+    return tuple(role.get(name, "value") for name in names)
 
 
 def _transforms(
