@@ -78,6 +78,9 @@ def _naive_table(naive: NaiveErrors) -> list[list[str]]:
     rows = [["variable", "forecast", *(f"{h} frames" for h in naive.horizons), "units"]]
     for v, variable in enumerate(naive.variables[:MOST_VARIABLES]):
         for model, errors in naive.errors.items():
+            still = naive.errors["last value"][:, v]
+            if model != "last value" and np.array_equal(errors[:, v], still, equal_nan=True):
+                continue  # Constant velocity of what is no position.
             best = [naive.best(v, h) == model for h in range(len(naive.horizons))]
             cells = [
                 (number(value) if np.isfinite(value) else "-") + ("*" if star else " ")

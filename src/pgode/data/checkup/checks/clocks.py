@@ -28,7 +28,8 @@ def gaps(subject: Subject) -> list[Finding]:
             "warning",
             "gaps",
             f"{counted(int(long.sum()), 'gap')} in time in "
-            f"{counted(int(long.any(1).sum()), 'system')}; the longest, from {start} to {end}, is {number(ratio[system, frame])} usual steps.",
+            f"{counted(int(long.any(1).sum()), 'system')}; the longest, from {start} to {end}, is "
+            f"{number(ratio[system, frame])} usual steps.",
             "Add the missing frames with missing values, or cut the series there into systems.",
             subject.place(int(system), None, int(frame)),
         )

@@ -40,7 +40,7 @@ def derivatives(subject: Subject) -> list[Finding]:
         f"{subject.features[k]} is the derivative of {subject.features[j]}" for j, k, *_ in found
     ]
     slope = found[0][3]
-    scaled = "" if abs(slope - 1) < 0.1 else f" (times {number(slope)}: other units?)"
+    scaled = "" if abs(slope - 1) < 0.1 else f" (times {slope:.2g}: other units?)"
     return [
         Finding(
             "warning",
@@ -83,7 +83,7 @@ def wrong_velocities(subject: Subject) -> list[Finding]:
             continue
         if correlation > UNRELATED:
             text = (
-                f"{velocity} is {number(slope)} times the rate of change of {position}: its units "
+                f"{velocity} is {slope:.2g} times the rate of change of {position}: its units "
                 f"are not those of {position} per time."
             )
             fix = f"Convert {velocity} to the units of {position} per unit of time."
@@ -128,7 +128,7 @@ def walls(subject: Subject) -> list[Finding]:
             "note",
             "walls",
             f"walls show: {100 * near / turned:.0f} % of {counted(turned, 'sudden reversal')} "
-            f"happen at the edges, about {number(min(lows))} and {number(max(highs))}.",
+            f"happen at the edges, about {min(lows):.2g} and {max(highs):.2g}.",
             "Nothing to do: force laws (--preset default) find walls by themselves.",
         )
     ]

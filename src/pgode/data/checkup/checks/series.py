@@ -40,6 +40,8 @@ def jumps(subject: Subject) -> list[Finding]:
         if not 0 < count <= max(1, RARE * np.isfinite(steps).sum()):
             continue
         system, item, frame = np.unravel_index(int(np.argmax(np.nan_to_num(steps))), steps.shape)
+        if frame and jumped[system, item, frame - 1]:
+            frame -= 1  # A single wrong value makes two jumps; the first leads to it.
         before, after = (subject.states[system, item, frame + j, k] for j in (0, 1))
         findings.append(
             Finding(
@@ -100,8 +102,8 @@ def _large_step(steps: Float[np.ndarray, "system object step"]) -> float:
 def _floor(subject: Subject, feature: int) -> float:
     """The least value of a feature that has many of them: counts rest at 0, and that is normal."""
     values = subject.sample(feature)
-    least = values.min() if values.size else np.nan
-    return float(least) if (values == least).mean() > 0.01 else float("nan")
+    least = float(values.min()) if values.size else float("nan")
+    return least if values.size and (values == least).mean() > 0.01 else float("nan")
 
 
 def _longest_run(
