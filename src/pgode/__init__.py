@@ -20,6 +20,7 @@ _WHERE = {
     "PgodeError": "pgode.runtime.errors",
     "Run": "pgode.runs.run",
     "Trajectories": "pgode.data.trajectories",
+    "from_table": "pgode.data.files.table.importing",
     "open_run": "pgode.runs.api",
     "read": "pgode.data.files",
     "resume": "pgode.runs.api",
@@ -36,6 +37,7 @@ __all__ = [
     "Run",
     "Trajectories",
     "__version__",
+    "from_table",
     "open_run",
     "read",
     "resume",
@@ -46,6 +48,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from pgode.data.files import read, write
+    from pgode.data.files.table.importing import from_table
     from pgode.data.simulate import simulate
     from pgode.data.trajectories import Edges, Trajectories
     from pgode.runs.api import open_run, resume, train
