@@ -122,6 +122,7 @@ def examine(
             "condition": subject.condition,
             "horizon": subject.horizon,
             "epochs": suitable_epochs(subject),
+            "season": period,
             "transforms": {
                 subject.features[k]: "log1p"
                 for k in range(len(subject.features))

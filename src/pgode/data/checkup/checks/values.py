@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pgode.data.checkup.finding import Finding, Severity, counted, listed, number
+from pgode.data.checkup.finding import Finding, counted, listed, number
 from pgode.data.checkup.subject import Subject
 
 SCALES = 30.0
@@ -50,28 +50,45 @@ def never_observed(subject: Subject) -> list[Finding]:
 
 
 def missing(subject: Subject) -> list[Finding]:
-    """The share of missing values of each feature, and the object that lacks most."""
-    findings = []
-    possible = subject.possible.sum(axis=2)
+    """The share of missing values of each feature, and the object that lacks most.
+
+    Velocities that were derived lack the first frame of a series, which is no loss. Notes about
+    several features are one.
+    """
+    findings: list[Finding] = []
+    slight: list[tuple[float, int]] = []
     for k, name in enumerate(subject.features):
-        seen = subject.data.observed[..., k].sum(axis=2)
-        share = 1 - seen.sum() / max(1, possible.sum())
+        first = 1 if k in subject.velocities else 0
+        possible = subject.possible[..., first:].sum(axis=2)
+        seen = subject.data.observed[..., first:, k].sum(axis=2)
+        share = float(1 - seen.sum() / max(1, possible.sum()))
         if share <= WORTH_A_NOTE or share == 1:
+            continue
+        if share <= SPARSE:
+            slight.append((share, k))
             continue
         with np.errstate(invalid="ignore", divide="ignore"):
             lacks = np.where(possible > 0, 1 - seen / possible, -1.0)
         system, item = np.unravel_index(int(np.argmax(lacks)), lacks.shape)
-        severity: Severity = "problem" if share > EMPTY else "warning" if share > SPARSE else "note"
         findings.append(
             Finding(
-                severity,
+                "problem" if share > EMPTY else "warning",
                 "missing values",
                 f"{100 * share:.1f} % of {name} is missing; of this object "
                 f"{100 * lacks[system, item]:.0f} %.",
-                ""
-                if severity == "note"
-                else "Leave out objects or features with few values, or use coarser time steps.",
+                "Leave out objects or features with few values, or use coarser time steps.",
                 subject.place(int(system), int(item), None, k),
+            )
+        )
+    if slight:
+        parts = [f"{100 * share:.1f} % of {subject.features[k]}" for share, k in slight]
+        findings.append(
+            Finding(
+                "note",
+                "missing values",
+                f"missing: {listed(parts)}.",
+                "",
+                subject.place(feature=max(slight)[1]),
             )
         )
     return findings
@@ -220,7 +237,8 @@ def units(subject: Subject) -> list[Finding]:
             "note",
             "units",
             f"no units are known of {listed(lacking)}.",
-            "Name them, so that errors can be read: units= (Trajectories.build).",
+            "Name them, so that errors can be read: --units (pgode import table), or units= "
+            "(Trajectories.build).",
         )
     ]
 
