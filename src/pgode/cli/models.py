@@ -21,4 +21,5 @@ def models() -> None:
     for entry in entries:
         size, seconds = f"{entry.cost.parameters:,}", min(entry.cost.seconds)
         table.add_row(entry.name, entry.description, entry.citation, size, f"{1000 * seconds:.0f}")
-    console.print(table)
+    # In a pipe nothing is cut or wrapped: the lines are for programs.
+    console.print(table, width=None if console.is_terminal else console.measure(table).maximum)

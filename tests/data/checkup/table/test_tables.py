@@ -11,7 +11,7 @@ from pgode.cli.app import run_command
 from pgode.data import files
 from pgode.data.checkup.checkup import examine
 from pgode.data.checkup.table.examination import examine_table, table_facts
-from pgode.data.checkup.table.guess import guess, headless_names
+from pgode.data.checkup.table.guess import guess, has_no_header, headless_names
 from pgode.runtime.errors import InputError
 
 
@@ -88,7 +88,8 @@ def test_four_columns_of_numbers_are_frames_ids_and_positions(tmp_path: Path):
     found = examine_table(path)
     assert "--no-header --columns frame,id,x,y" in found.commands[0]
     assert found.contents["objects"] == "18 objects per system"
-    assert headless_names(plain) is None
+    assert headless_names(plain) == ("frame", "id", "x", "y")
+    assert has_no_header("0\t1\t2.5\t-1e3\n") and not has_no_header("t,id,x1\n")
 
 
 @pytest.mark.parametrize("table", [epidemic, matches], ids=["epidemic", "matches"])

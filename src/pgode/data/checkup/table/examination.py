@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from pgode.data.checkup.checkup import Checkup, examine
 from pgode.data.checkup.finding import Finding, Place, counted
-from pgode.data.checkup.table.guess import Guess, column_facts, guess, headless_names
+from pgode.data.checkup.table.guess import Guess, column_facts, guess, has_no_header, headless_names
 from pgode.data.files.table import TableRecipe, from_frame, read_frame
+from pgode.data.files.table.reading.delimited import open_bytes
+from pgode.data.files.table.reading.frames import ARROW, PARQUET
 from pgode.data.files.table.reading.places import Places
 from pgode.data.files.table.velocities import DEFAULT
 from pgode.data.trajectories import Trajectories
@@ -80,15 +82,24 @@ def table_facts(path: Path) -> dict[str, Any]:
 
 def read_guessed(path: Path) -> tuple["pd.DataFrame", tuple[str, ...]]:
     """A table, and names for its columns if it has no line of them."""
-    frame = read_frame(path)
-    names = headless_names(frame)
-    if names is None:
-        return frame, ()
+    if not has_no_header(_first_line(path)):
+        return read_frame(path), ()
     frame = read_frame(path, header=False)
-    attributes = frame.attrs
+    names, attributes = headless_names(frame), frame.attrs
     frame = frame.set_axis(list(names), axis=1)
     frame.attrs = attributes
     return frame, names
+
+
+def _first_line(path: Path) -> str:
+    """The first line of delimited text; empty for other tables, and where none can be read."""
+    if path.suffix.lower() in PARQUET + ARROW or not path.is_file():
+        return ""
+    try:
+        with open_bytes(path) as file:
+            return file.readline(10_000).decode("utf-8", errors="replace")
+    except (OSError, EOFError):
+        return ""  # What is wrong with the file is said when it is read.
 
 
 def import_command(

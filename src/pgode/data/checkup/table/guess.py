@@ -31,6 +31,7 @@ NAMES = {
 """Usual names of columns, most telling first; a name with _id or _no is the same."""
 
 DATE = re.compile(r"\d{4}-\d{1,2}(-\d{1,2})?([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}.*")
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 ROWS = 50_000
 """Rows from which types are told."""
 
@@ -136,15 +137,19 @@ def column_type(series: "pd.Series[Any]") -> str:
     return "dates" if texts.str.fullmatch(DATE).mean() > 0.9 else "texts"
 
 
-def headless_names(frame: "pd.DataFrame") -> tuple[str, ...] | None:
-    """Names for a table whose first line holds numbers instead of names; None if it has names.
+def has_no_header(first_line: str) -> bool:
+    """Whether the first line of a table holds numbers instead of names."""
+    cells = re.split(r"[,;|\s]+", first_line.strip())
+    return len(cells) > 1 and all(NUMBER.fullmatch(cell) for cell in cells)
+
+
+def headless_names(frame: "pd.DataFrame") -> tuple[str, ...]:
+    """Names for the columns of a table that has none.
 
     Whole numbers that never decrease are frames, others are ids, and the rest are positions.
     """
     import numpy as np
 
-    if not all(re.fullmatch(r"[-+]?[\d.]+(e[-+]?\d+)?(\.\d+)?", str(n)) for n in frame.columns):
-        return None
     names: list[str] = []
     axes: Sequence[str] = ("x", "y", "z")
     for name in frame.columns:
