@@ -21,9 +21,9 @@ def info(
     from json import dumps
     from pathlib import Path
 
-    from rich.console import Console
     from rich.table import Table
 
+    from pgode.cli.terminal import output
     from pgode.data import files
     from pgode.data.files.table import is_table
 
@@ -47,21 +47,19 @@ def info(
     if json:
         print(dumps(described, indent=2))
         return
-    console = Console()
     table = Table(title=path, show_header=False, title_justify="left")
     for label, value in rows.items():
         table.add_row(label.replace("_", " "), value or "-")
-    # In a pipe nothing is cut or wrapped: the lines are for programs.
-    console.print(table, width=None if console.is_terminal else console.measure(table).maximum)
+    output().print(table)
 
 
 def _print_columns(described: dict[str, Any]) -> None:
     """The columns of a table, and the command that would import it."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    from pgode.cli.terminal import output
+
     title = f"{described['table']}: {described['rows']:,} rows"
     table = Table("column", "type", title=title, title_justify="left")
     table.add_column("different", justify="right")
@@ -72,7 +70,8 @@ def _print_columns(described: dict[str, Any]) -> None:
         missing = f"{100 * each['missing']:.1f} %" if each["missing"] else "-"
         texts = (each["name"], each["type"], f"{each['different']:,}", missing, each["example"])
         table.add_row(*(Text(text) for text in texts), each["meaning"])
-    console.print(table, width=None if console.is_terminal else console.measure(table).maximum)
+    console = output()
+    console.print(table)
     if described["command"]:
         text = (
             f"To import it: {described['command']}\nTo check it: pgode check {described['table']}"

@@ -7,12 +7,12 @@ def models() -> None:
     Sizes and times are for the default settings on Springs (batch 16, horizon 36), measured now on
     this machine.
     """
-    from rich.console import Console
     from rich.table import Table
 
+    from pgode.cli.terminal import output
     from pgode.training.inventory import inventory
 
-    console = Console()
+    console = output()
     with console.status("timing a step of every model"):
         entries = inventory()
     table = Table("model", "what it is", "paper", box=None, pad_edge=False)
@@ -21,5 +21,4 @@ def models() -> None:
     for entry in entries:
         size, seconds = f"{entry.cost.parameters:,}", min(entry.cost.seconds)
         table.add_row(entry.name, entry.description, entry.citation, size, f"{1000 * seconds:.0f}")
-    # In a pipe nothing is cut or wrapped: the lines are for programs.
-    console.print(table, width=None if console.is_terminal else console.measure(table).maximum)
+    console.print(table)

@@ -74,17 +74,13 @@ def frozen(subject: Subject) -> list[Finding]:
             continue
         system, item = np.unravel_index(int(np.argmax(np.where(stuck, longest, 0))), stuck.shape)
         frame = int(last[system, item])
-        value = subject.states[system, item, frame, k]
+        value, others = subject.states[system, item, frame, k], int(stuck.sum()) - 1
         findings.append(
             Finding(
                 "warning" if share < 0.1 else "note",
                 "frozen values",
                 f"{name} stays {number(value)} for {longest[system, item] + 1} frames until then"
-                + (
-                    f"; {counted(int(stuck.sum()), 'series')} are like this."
-                    if stuck.sum() > 1
-                    else "."
-                ),
+                + (f", and so do {others} other series at times." if others else "."),
                 "If the sensor was stuck, or gaps were filled with the last value, mark these "
                 "values as missing.",
                 subject.place(int(system), int(item), frame, k),
