@@ -66,8 +66,10 @@ class DataRecord:
 
     def places(self, folder: Path) -> list[Path]:
         """Where the data file of the run in `folder` may be, the likeliest place first."""
+        if not self.source:
+            return []
         near = [folder.resolve() / self.relative] if self.relative else []
-        return [*near, Path(self.source)] if self.source else near
+        return [*near, Path(self.source)]
 
 
 def _relative(source: str, folder: Path) -> str:
