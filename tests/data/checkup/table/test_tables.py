@@ -65,6 +65,15 @@ def test_names_that_say_nothing_are_guessed_by_what_makes_rows_unique():
     assert {found.object, found.system} == {"a", "b"} and found.features == ("c", "d")
 
 
+def test_a_place_that_was_corrected_once_is_no_feature():
+    frame = epidemic()
+    frame["lat"] = np.where(frame["date"] < "2020-05-01", 40.0, 40.1)
+    frame["fips"] = frame["state"].str.len()
+    found = guess(frame)
+    assert found.features == ("confirmed",) and found.static == ("population",)
+    assert found.meaning("lat") == found.meaning("fips") == "not used"
+
+
 def test_a_split_column_is_one_that_holds_splits():
     frame = matches()
     frame["set"] = np.where(frame["match"] < "m4", "train", "test")

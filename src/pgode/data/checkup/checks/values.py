@@ -11,6 +11,8 @@ FAR = 50.0
 """Distance from the median, in spans of 98 % of the values, of a value that cannot be right."""
 TAIL = 20.0
 """Ratio of the 99 % quantile to the median from which a positive feature has a heavy tail."""
+SPAN = 300.0
+"""Ratio of the 99 % and the 1 % quantile from which a feature spans orders of magnitude."""
 SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, -1.0, 1e20, -1e20)
 """Numbers that stand for missing values in many files."""
 SPARSE, EMPTY = 0.3, 0.9
@@ -192,10 +194,10 @@ def heavy_tailed(subject: Subject, feature: int) -> bool:
     positive = values[values > 0]
     if positive.size < 20 or values.min() < 0 or np.nanmin(subject.series(feature)) < 0:
         return False
-    middle, high = np.quantile(positive, [0.5, 0.99])
-    low = np.quantile(positive, 0.1)
-    # Both: a single outlier has no tail, and a feature near 0 at times none either.
-    return bool(high > TAIL * middle and np.quantile(positive, 0.9) > 4 * middle and low < middle)
+    low, middle, large, high = np.quantile(positive, [0.01, 0.5, 0.9, 0.99])
+    # More than one quantile: a few outliers are no tail.
+    wide = high > 8 * middle and high > SPAN * low
+    return bool((high > TAIL * middle and large > 4 * middle) or wide)
 
 
 def scales(subject: Subject) -> list[Finding]:

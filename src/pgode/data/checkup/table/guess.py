@@ -32,6 +32,8 @@ NAMES = {
 
 DATE = re.compile(r"\d{4}-\d{1,2}(-\d{1,2})?([T ].*)?|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}.*")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+CODE = re.compile(r"(?:.*[_ ])?(?:id|uid|fips|zip|code|iso\d?|index)|unnamed.*", re.IGNORECASE)
+"""Further names of rows and objects, whose numbers mean nothing."""
 ROWS = 50_000
 """Rows from which types are told."""
 
@@ -90,9 +92,12 @@ def guess(frame: "pd.DataFrame") -> Guess:
     keys = [name for name in (system, item) if name]
     features, static = [], []
     for name in rest:
-        if types[name] == "dates":
+        if types[name] == "dates" or CODE.fullmatch(name):
             continue
-        fixed = bool(keys) and _is_fixed(frame, keys, name)
+        changes = _changes(frame, keys, name)
+        if changes == "hardly":
+            continue  # Such as a place that was corrected once: neither a state nor a constant.
+        fixed = changes == "never"
         if types[name] == "numbers" and not (fixed and len(rest) > 1):
             features.append(name)
         elif fixed and frame[name].nunique() in range(2, MOST_CATEGORIES + 1):
@@ -207,10 +212,14 @@ def _is_unique(frame: "pd.DataFrame", columns: list[str]) -> bool:
     return not bool(frame.duplicated([name for name in columns if name]).any())
 
 
-def _is_fixed(frame: "pd.DataFrame", keys: list[str], column: str) -> bool:
-    """Whether a column never changes within an object."""
-    most = frame.groupby(keys, sort=False, observed=True)[column].nunique().max()
-    return bool(most <= 1) and len(frame) > frame[keys].drop_duplicates().shape[0]
+def _changes(frame: "pd.DataFrame", keys: list[str], column: str) -> str:
+    """Whether a column changes within an object: never, hardly or often."""
+    if not keys:
+        return "often"
+    different = frame.groupby(keys, sort=False, observed=True)[column].nunique()
+    if different.max() <= 1 and len(frame) > len(different):
+        return "never"
+    return "hardly" if different.median() <= 2 and len(frame) > 20 * len(different) else "often"
 
 
 def _holds_splits(series: "pd.Series[Any]") -> bool:
