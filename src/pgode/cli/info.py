@@ -38,8 +38,12 @@ def info(
     elif files.is_data(Path(path)):
         described = files.read(Path(path)).summary()
         rows = {name: _text(value) for name, value in described.items()}
+<<<<<<< HEAD
         if described["objects"]["min"] != described["objects"]["max"]:
             rows["objects"] += " per system"
+=======
+        rows["generator_settings"] = _short(rows["generator_settings"])
+>>>>>>> tables
     else:
         from pgode.runs.folder import facts, summary
 
@@ -77,6 +81,11 @@ def _print_columns(described: dict[str, Any]) -> None:
             f"To import it: {described['command']}\nTo check it: pgode check {described['table']}"
         )
         console.print(text, markup=False, soft_wrap=True)
+
+
+def _short(text: str, most: int = 600) -> str:
+    """The settings of data may hold a whole graph."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _text(value: Any) -> str:
