@@ -6,6 +6,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from pgode import __version__
+from pgode.cli.check import check
 from pgode.cli.convert import convert
 from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
@@ -44,6 +45,7 @@ for command in (
     report,
     laws,
     info,
+    check,
     models,
     reproduce,
     robustness,

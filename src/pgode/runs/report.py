@@ -9,6 +9,7 @@ import torch
 from pgode import __version__
 from pgode.batches.windows import Windows
 from pgode.data.schema import SPLITS
+from pgode.data.summary import per_system
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import Predictions, predict
 from pgode.evaluation.predictions import Interval
@@ -169,7 +170,7 @@ def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
         ("model", f"{config.name}, preset {config.preset}, {size:,} parameters"),
         ("data", f"{data.dataset.attrs['generator'] or run.data.source or 'arrays'}"),
         ("systems", ", ".join(f"{count} {name}" for name, count in counts.items())),
-        ("objects", f"{data.objects} per system"),
+        ("objects", per_system(int(data.n_objects.min()), int(data.n_objects.max()), "object")),
         ("window", f"condition {config.window.condition}, horizon {config.window.horizon} frames"),
     ]
     if run.epochs:
