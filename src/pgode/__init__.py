@@ -20,10 +20,12 @@ _WHERE = {
     "PgodeError": "pgode.runtime.errors",
     "Run": "pgode.runs.run",
     "Trajectories": "pgode.data.trajectories",
+    "from_pyg": "pgode.data.files.pyg",
     "open_run": "pgode.runs.api",
     "read": "pgode.data.files",
     "resume": "pgode.runs.api",
     "simulate": "pgode.data.simulate",
+    "to_pyg": "pgode.runs.exchange.pyg",
     "train": "pgode.runs.api",
     "write": "pgode.data.files",
 }
@@ -36,19 +38,23 @@ __all__ = [
     "Run",
     "Trajectories",
     "__version__",
+    "from_pyg",
     "open_run",
     "read",
     "resume",
     "simulate",
+    "to_pyg",
     "train",
     "write",
 ]
 
 if TYPE_CHECKING:
     from pgode.data.files import read, write
+    from pgode.data.files.pyg import from_pyg
     from pgode.data.simulate import simulate
     from pgode.data.trajectories import Edges, Trajectories
     from pgode.runs.api import open_run, resume, train
+    from pgode.runs.exchange.pyg import to_pyg
     from pgode.runs.forecasts import Forecasts
     from pgode.runs.run import Run
     from pgode.runtime.errors import InputError, PgodeError
