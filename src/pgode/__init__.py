@@ -21,6 +21,7 @@ _WHERE = {
     "Run": "pgode.runs.run",
     "Trajectories": "pgode.data.trajectories",
     "from_pyg": "pgode.data.files.pyg",
+    "from_table": "pgode.data.files.table.importing",
     "open_run": "pgode.runs.api",
     "read": "pgode.data.files",
     "resume": "pgode.runs.api",
@@ -39,6 +40,7 @@ __all__ = [
     "Trajectories",
     "__version__",
     "from_pyg",
+    "from_table",
     "open_run",
     "read",
     "resume",
@@ -51,6 +53,7 @@ __all__ = [
 if TYPE_CHECKING:
     from pgode.data.files import read, write
     from pgode.data.files.pyg import from_pyg
+    from pgode.data.files.table.importing import from_table
     from pgode.data.simulate import simulate
     from pgode.data.trajectories import Edges, Trajectories
     from pgode.runs.api import open_run, resume, train

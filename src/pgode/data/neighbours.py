@@ -79,7 +79,69 @@ def distance_edges(
     )
 
 
+def nearest_edges(
+    positions: Float[np.ndarray, "system time object axes"],
+    times: Float[np.ndarray, "system time"],
+    count: int,
+    every: int,
+) -> Edges:
+    """Graphs in which the `count` nearest objects act on each object, updated each `every` frames.
+
+    Like `distance_edges` otherwise. The graph is directed: an object at the edge of a crowd has
+    neighbours to which it is none. Of equally near objects the first are taken.
+    """
+    system, frame = np.nonzero(np.isfinite(times[:, ::every]))
+    frame = frame * every
+    graphs, objects = len(system), positions.shape[2]
+    points = np.ascontiguousarray(positions[system, frame], dtype=np.float64)
+    kept = min(count, objects - 1)
+    senders = np.full((graphs, objects, kept), -1, np.int32)
+    distances = np.zeros((graphs, objects, kept))
+    if kept:
+        _nearest(points, senders, distances)
+    graph, receivers, place = np.nonzero(senders >= 0)
+    found = (graph, receivers, place)
+    return Edges(
+        graph_system=system.astype(np.int32),
+        graph_start=times[system, frame],
+        edge_graph=graph.astype(np.int32),
+        edge_receiver=receivers.astype(np.int32),
+        edge_sender=senders[found],
+        edge_attributes=np.stack([np.ones(len(graph)), distances[found]], 1),
+        attribute_names=("weight", "distance"),
+    )
+
+
 _compiled = numba.njit(nogil=True, cache=True)
+
+
+@_compiled
+def _nearest(points: Any, senders: Any, distances: Any) -> None:
+    """Insert each object into the sorted list of the nearest of each other one."""
+    graphs, objects, axes = points.shape
+    kept = senders.shape[2]
+    for g in range(graphs):
+        for i in range(objects):
+            found = 0
+            for j in range(objects):
+                square = 0.0
+                for axis in range(axes):
+                    step = points[g, i, axis] - points[g, j, axis]
+                    square += step * step
+                if j == i or not np.isfinite(square):
+                    continue
+                if found == kept and square >= distances[g, i, kept - 1]:
+                    continue
+                place = min(found, kept - 1)
+                while place > 0 and distances[g, i, place - 1] > square:
+                    distances[g, i, place] = distances[g, i, place - 1]
+                    senders[g, i, place] = senders[g, i, place - 1]
+                    place -= 1
+                distances[g, i, place] = square
+                senders[g, i, place] = j
+                found = min(found + 1, kept)
+            for place in range(found):
+                distances[g, i, place] = np.sqrt(distances[g, i, place])
 
 
 @_compiled

@@ -1,0 +1,123 @@
+"""Rows as arrays over systems, objects and frames."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+
+from pgode.data.files.table.rows import Rows
+from pgode.data.files.table.series.segments import Segments
+from pgode.data.labels.calendar import calendar_input, calendar_names, dates
+from pgode.runtime.errors import InputError
+
+MOST_VALUES = 4 * 10**8
+"""Most states, observed or not, that a table may become."""
+
+
+@dataclass(frozen=True)
+class Dense:
+    """Arrays over (system, object, time); `item` numbers the names of objects, -1 where absent."""
+
+    states: Float[np.ndarray, "system object time feature"]
+    inputs: Float[np.ndarray, "system object time input"]
+    times: Float[np.ndarray, "system time"]
+    present: Bool[np.ndarray, "system object"]
+    item: Int[np.ndarray, "system object"]
+    constants: Float[np.ndarray, "system object constant"]
+    origin: Int[np.ndarray, " system"]
+    split: list[str]
+    names: list[str]
+
+
+def dense_arrays(
+    rows: Rows,
+    values: Float[np.ndarray, "row feature"],
+    cut: Segments,
+    source: str,
+    note: Callable[[str], None],
+    *,
+    keep_all: bool,
+) -> Dense:
+    """Arrays of all pieces, with the objects that are observed in each, in order of appearance."""
+    system = rows.group_system[rows.group]
+    row, piece, local = cut.members(system, rows.frames.of_row)
+    segment, first = cut.pieces()
+    groups = len(rows.group_system)
+    key = piece * groups + rows.group[row]
+    seen = np.isfinite(values).any(axis=1)[row]
+    slots = np.unique(key if keep_all else key[seen])
+    alive, place = np.unique(slots // groups, return_inverse=True)
+    if len(alive) < len(first):
+        note(f"{len(first) - len(alive)} windows hold no observation and are left out")
+    if not len(alive):
+        raise InputError(
+            f"{source} has no value in its {values.shape[1]} features. Expected "
+            f"observed states. Check --features."
+        )
+    starts = np.searchsorted(place, np.arange(len(alive)))
+    rank = np.arange(len(slots)) - starts[place]
+    objects, length = int(rank.max()) + 1, cut.length[segment[alive]]
+    shape = (len(alive), objects, int(length.max()))
+    width = values.shape[1]
+    if float(np.prod(shape, dtype=np.float64)) * width > MOST_VALUES:
+        raise InputError(
+            f"{source} would become {shape[0]} systems of up to {shape[1]} objects and {shape[2]} "
+            f"frames, {np.prod(shape, dtype=np.float64) * width:.1e} values. Expected at most "
+            f"{MOST_VALUES:.0e}. Cut long series with --window, or name --system."
+        )
+    at = np.searchsorted(slots, key)
+    if not keep_all:
+        kept = (at < len(slots)) & (slots[np.minimum(at, len(slots) - 1)] == key)
+        row, local, at = row[kept], local[kept], at[kept]
+    flat = (place[at] * objects + rank[at]) * shape[2] + local
+    states = np.full((np.prod(shape), width), np.nan)
+    states[flat] = values[row]
+    inputs = np.full((np.prod(shape), rows.inputs.shape[1]), np.nan)
+    inputs[flat] = rows.inputs[row]
+    owner = cut.system[segment[alive]]
+    step = np.arange(shape[2])
+    clock = rows.frames.first[owner][:, None] + first[alive][:, None] + step
+    times = rows.frames.times[np.minimum(clock, len(rows.frames.times) - 1)]
+    times[step >= length[:, None]] = np.nan
+    item = np.full((len(alive), objects), -1)
+    item[place, rank] = rows.group_object[slots % groups]
+    constants = np.full((*item.shape, len(rows.constant_names)), np.nan)
+    constants[place, rank] = rows.constants[slots % groups]
+    return Dense(
+        states=states.reshape(*shape, width),
+        inputs=inputs.reshape(*shape, -1),
+        times=times,
+        present=item >= 0,
+        item=item,
+        constants=constants,
+        origin=owner,
+        split=[str(each) for each in cut.split[segment[alive]]],
+        names=[cut.names[k] for k in alive],
+    )
+
+
+def dense_inputs(
+    rows: Rows, dense: Dense
+) -> tuple[Float[np.ndarray, "system object time input"], tuple[str, ...]]:
+    """Inputs from columns, and from the calendar at every frame.
+
+    A column that never differs between the objects of a system holds for objects without a row too.
+    """
+    known: list[Shaped[np.ndarray, "..."]] = []
+    for k in range(dense.inputs.shape[-1]):
+        values = dense.inputs[..., k]
+        low = np.fmin.reduce(values, axis=1)
+        high = np.fmax.reduce(values, axis=1)
+        shared = ((low == high) | np.isnan(low)).all()
+        known.append(np.where(np.isnan(values), low[:, None], values) if shared else values)
+    names = list(rows.input_names)
+    when = dates(dense.times, rows.origin, rows.time_units) if rows.calendar else None
+    for which in rows.calendar:
+        for name in calendar_names(which):
+            assert when is not None
+            value = calendar_input(name, when)
+            assert value is not None
+            names.append(name)
+            known.append(np.broadcast_to(value[:, None], dense.states.shape[:3]))
+    return (np.stack(known, axis=-1) if known else dense.inputs), tuple(names)

@@ -1,0 +1,1 @@
+"""The graph of a table: from a rule, or from a file."""

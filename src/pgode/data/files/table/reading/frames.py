@@ -1,0 +1,115 @@
+"""Tables as pandas frames, from files and from other libraries."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pgode.data.files.table.reading import delimited
+from pgode.data.files.table.reading.places import PARTS
+from pgode.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PARQUET = (".parquet", ".pq")
+ARROW = (".feather", ".arrow")
+TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat", ".gz")
+
+
+def read_frame(
+    path: str | Path, delimiter: str | None = None, header: bool = True, *, decimal: str = "."
+) -> "pd.DataFrame":
+    """Read a table: Parquet and Arrow by their endings, everything else as delimited text.
+
+    `delimiter` is a character or its name (comma, tab, semicolon, space, pipe); without one it is
+    found out. Without a header the columns are named "column 1", "column 2" and so on.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise InputError(
+            f"cannot read {path}: there is no such file. Expected a table ({', '.join(TEXT[:4])}, "
+            f"{PARQUET[0]}). Check the path."
+        )
+    if path.is_dir():
+        raise InputError(
+            f"cannot read {path}: it is a folder. Expected a table. Name its files, such as "
+            f"{path}/*.csv."
+        )
+    if path.suffix.lower() in PARQUET + ARROW:
+        return _read_arrow(path)
+    return delimited.read(path, delimiter or None, header, decimal)
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a path has the ending of a table."""
+    return Path(path).suffix.lower() in TEXT + PARQUET + ARROW
+
+
+def frame_of(table: Any) -> "pd.DataFrame":
+    """A pandas frame of a pandas, polars or Arrow table."""
+    import pandas as pd
+
+    if isinstance(table, pd.DataFrame):
+        frame = table.reset_index(drop=list(table.index.names) == [None])
+    elif hasattr(table, "collect") and hasattr(table, "collect_schema"):
+        frame = table.collect().to_pandas()  # a lazy frame of polars
+    elif hasattr(table, "to_pandas"):
+        frame = table.to_pandas()
+    else:
+        raise InputError(
+            f"cannot read a table from {type(table).__name__}. Expected a path, or a table of "
+            f"pandas, polars or pyarrow. Convert it to one of these."
+        )
+    frame.columns = [str(name) for name in frame.columns]
+    for name in frame.columns[frame.columns.duplicated()][:1]:
+        raise InputError(
+            f'the table has two columns named "{name}". Expected different names. Rename one.'
+        )
+    frame.attrs = {}
+    return frame
+
+
+def joined(frames: Sequence["pd.DataFrame"], paths: Sequence[Path]) -> "pd.DataFrame":
+    """Tables of the same columns, one below the other."""
+    import pandas as pd
+
+    if len(frames) == 1:
+        return frames[0]
+    names = list(frames[0].columns)
+    parts, first = [], 0
+    for frame, path in zip(frames, paths, strict=True):
+        if sorted(frame.columns) != sorted(names):
+            missing = [name for name in names if name not in frame.columns]
+            which = f'no column "{missing[0]}"' if missing else "further columns"
+            raise InputError(
+                f"{path} has {which}, unlike {paths[0]}, which has {', '.join(names[:12])}. "
+                f"Expected the same columns in all files. Import it alone, or rename its columns."
+            )
+        parts.append((str(path), first))
+        first += len(frame)
+    whole = pd.concat(frames)
+    whole.attrs = {PARTS: parts}
+    return whole
+
+
+def _read_arrow(path: Path) -> "pd.DataFrame":
+    try:
+        import pyarrow as arrow
+        from pyarrow import feather, parquet
+    except ImportError:
+        raise InputError(
+            f"cannot read {path}: {path.suffix} files need the package pyarrow, which is missing. "
+            f'Expected it to be installed. Run: pip install "pgode[tables]".'
+        ) from None
+    read = parquet.read_table if path.suffix.lower() in PARQUET else feather.read_table
+    try:
+        return frame_of(read(str(path)))
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = re.sub(r"\s+", " ", str(error))[:120]
+        raise InputError(
+            f"cannot read {path}: it is damaged, incomplete, or not {path.suffix} data ({reason}). "
+            f"Expected a whole {path.suffix} file. Write or copy it again."
+        ) from None

@@ -1,0 +1,1 @@
+"""Times, frames and how series are cut."""
