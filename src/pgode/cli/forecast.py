@@ -35,7 +35,8 @@ def forecast(
     split
         Forecast only the systems of this split: train, val, test or ood; can be repeated.
     until
-        Number of frames to forecast; the trained horizon if not given.
+        Number of frames to forecast. If not given, those after the last observation that the data
+        have known inputs for, or else the trained horizon.
     times
         Instead of frames: times after the last observation, in the unit of the data, such as
         0.5,1.0.
@@ -50,7 +51,7 @@ def forecast(
     from pgode.runs.exchange.observed import of_splits
     from pgode.runs.forecasts import SAMPLES, check_output
     from pgode.runs.run import Run
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.files import file_size, writable_folder
 
     (check_table_output if table else check_output)(output)
     check_samples(output, samples)
@@ -70,7 +71,7 @@ def forecast(
             result = result.without_samples()
         result.write(output)
     console.print(
-        f"wrote {output}: {result.size_text}, {output.stat().st_size / 1e6:.3g} MB",
+        f"wrote {output}: {result.content}, {file_size(output)}",
         highlight=False,
         soft_wrap=True,
     )

@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Float, Int
 
 from pgode.batches.windows import Windows
+from pgode.data.files.table import recipe_of
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import BATCH
 from pgode.evaluation.scores.probabilistic import interval
@@ -89,13 +90,14 @@ class Forecasts:
         return " and ".join(map(str, self.dataset["object_name"].values[system, pair]))
 
     @property
-    def size_text(self) -> str:
+    def content(self) -> str:
         """How many systems and times there are, and what of each, in words."""
         sizes, samples = self.dataset.sizes, len(self.samples)
         held = f"{samples} samples"
         if not samples:
-            held = "mean and 90 % interval" if "lower" in self.dataset else "mean alone"
-        return f"{sizes['system']} systems, {sizes['time']} times each, {held}"
+            held = f"mean and {LEVEL} % interval" if "lower" in self.dataset else "mean alone"
+        systems, times = (f"{sizes[d]} {d}{'s' * (sizes[d] != 1)}" for d in ("system", "time"))
+        return f"{systems}, {times} each, {held}"
 
     def without_samples(self) -> "Forecasts":
         """The same without samples, which are most of a file; the intervals stay."""
@@ -219,6 +221,11 @@ def _labelled(
     for name in ("topology", "present", "system_name", "object_name"):
         if name in observed.dataset:
             dataset[name] = observed.dataset[name]
+    source = observed.dataset.attrs
+    recipe = recipe_of(source["generator"], source["generator_settings"])
+    if recipe is not None:
+        for key in forecast_tables.KEYS:
+            dataset.attrs[f"{key}_column"] = getattr(recipe, key)
     if observed.time_origin:
         dataset.attrs["time_origin"] = observed.time_origin
     if len(drawn):

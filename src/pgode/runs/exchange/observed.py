@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgode.batches.normaliser import Normaliser
 from pgode.data import files
 from pgode.data.edges import Edges
 from pgode.data.files.pyg.system import array_of
+from pgode.data.files.table import is_table, read_frame
+from pgode.data.files.table.reading.frames import PARQUET, TEXT, frame_of
 from pgode.data.trajectories import Trajectories
 from pgode.runs.data_record import DataRecord
+from pgode.runs.exchange.observed_tables import from_observed_frame, table_recipe
 from pgode.runtime.choices import one_of
 from pgode.runtime.errors import InputError
 
@@ -46,11 +49,11 @@ def observed_systems(
     if isinstance(given, xr.Dataset):
         return Trajectories.from_dataset(given, source)
     if isinstance(given, str | Path):
-        return read_observed(Path(given), record)
+        return _read(Path(given), record)
     if isinstance(given, Mapping):
         return _from_arrays(given, normaliser, record, source)
-    if _is_table(given):
-        return _from_table(given, record, source)
+    if hasattr(given, "to_pandas") or hasattr(given, "__arrow_c_stream__"):
+        return from_observed_frame(frame_of(given), table_recipe(record, source), source)
     if isinstance(given, np.ndarray | Sequence) or hasattr(given, "detach"):
         return _from_arrays({"states": given}, normaliser, record, source)
     raise InputError(
@@ -66,18 +69,26 @@ def named(given: Any) -> str:
 
 def of_splits(data: Trajectories, splits: Sequence[str], source: str) -> Trajectories:
     """The systems of some splits; all of them if none is named."""
-    if not splits:
-        return data
+    there = sorted(set(data.split.tolist()))
     for split in splits:
-        one_of(f"split in {source}", split, sorted(set(data.split.tolist())))
-    return data.select(np.isin(data.split, list(splits)))
+        if split not in there:
+            raise InputError(
+                f'no system of {source} is in the split "{split}". Expected one of those in the '
+                f"data: {', '.join(there)}. Choose one of them, or leave --split out."
+            )
+    return data.select(np.isin(data.split, list(splits))) if splits else data
+
+
+def _seen(data: Trajectories) -> Int[np.ndarray, " system"]:
+    """Frames of each system up to the last with an observation; all if there is none."""
+    known = np.asarray(data.observed.any((1, 3)))
+    last = np.where(known, np.arange(data.frames) + 1, 0).max(1)
+    return np.where(known.any(1), last, data.n_frames)
 
 
 def check_length(data: Trajectories, condition: int, source: str) -> None:
     """Refuse systems with fewer observed frames than a forecast starts from, by their names."""
-    at = np.arange(data.frames)
-    known = np.asarray(data.observed.any((1, 3)))
-    seen = np.where(known.any(1), np.where(known, at + 1, 0).max(1), data.n_frames)
+    seen = _seen(data)
     for system in np.flatnonzero(seen < condition)[:1]:
         last = data.when(data.times[system, seen[system] - 1])
         raise InputError(
@@ -88,17 +99,31 @@ def check_length(data: Trajectories, condition: int, source: str) -> None:
         )
 
 
-def read_observed(path: Path, record: DataRecord) -> Trajectories:
-    """Read a file of observed systems: data, or a table like the one the run was trained on."""
+def frames_ahead(data: Trajectories, frame_duration: float) -> int | None:
+    """Frames after the last observation that all systems have for their known inputs, if any.
+
+    Whoever gives known inputs for some days to come asks for a forecast of these days.
+    """
+    if not data.input_names:
+        return None
+    rows = np.arange(data.systems)
+    gap = data.times[rows, data.n_frames - 1] - data.times[rows, _seen(data) - 1]
+    return int(np.round(gap.min() / frame_duration)) or None
+
+
+def _read(path: Path, record: DataRecord) -> Trajectories:
+    """A file of observed systems: data, or a table like the one that the run was trained on."""
+    if is_table(path):
+        recipe = table_recipe(record, str(path))
+        frame = read_frame(path, recipe.delimiter, recipe.header, decimal=recipe.decimal)
+        return from_observed_frame(frame, recipe, str(path))
+    if not files.is_data(path):
+        raise InputError(
+            f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. Expected data "
+            f"({', '.join(files.READABLE)}) or a table ({', '.join((*TEXT, *PARQUET))}). Convert "
+            f"the file."
+        )
     return files.read(path)
-
-
-def _is_table(given: Any) -> bool:
-    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "to_pandas")
-
-
-def _from_table(given: Any, record: DataRecord, source: str) -> Trajectories:
-    raise NotImplementedError
 
 
 def _from_arrays(
