@@ -11,6 +11,8 @@ from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
 from pgode.cli.import_md import import_md
+from pgode.cli.import_table import import_table
+from pgode.cli.import_wide import import_wide
 from pgode.cli.info import info
 from pgode.cli.laws import laws
 from pgode.cli.models import models
@@ -50,6 +52,8 @@ for command in (
 ):
     app.command(command)
 importing = App(name="import", help="Import data from other programs.")
+importing.command(import_table, name="table")
+importing.command(import_wide, name="wide")
 importing.command(import_md, name="md")
 app.command(importing)
 

@@ -25,3 +25,27 @@ def numbers(text: str, option: str) -> list[float]:
         raise InputError(
             f"{option} {text} is not a list of numbers. Expected, for instance, {option} 0.5,1.0."
         ) from None
+
+
+def words(text: str) -> list[str]:
+    """Names separated by commas; none if the text is empty."""
+    return [part.strip() for part in text.split(",")] if text.strip() else []
+
+
+def pairs(text: str, option: str, example: str) -> dict[str, str]:
+    """Pairs such as x:m,y:m; none if the text is empty."""
+    found = {}
+    for part in words(text):
+        name, colon, value = part.rpartition(":")
+        if not (name and colon and value):
+            raise InputError(
+                f'{option} has "{part}", which is no pair. Expected, for instance, {option} '
+                f"{example}."
+            )
+        found[name] = value
+    return found
+
+
+def shares(text: str, option: str) -> list[float] | None:
+    """Shares separated by commas; None if the text is empty."""
+    return numbers(text, option) if text else None
