@@ -10,7 +10,12 @@ from jaxtyping import Float, Int
 
 from pgode.data.files.table import columns
 from pgode.data.files.table.dense import dense_arrays, dense_inputs
-from pgode.data.files.table.graphs.rule import edges_of_rule, resolved_rule, with_listed_edges
+from pgode.data.files.table.graphs.rule import (
+    check_rule,
+    edges_of_rule,
+    resolved_rule,
+    with_listed_edges,
+)
 from pgode.data.files.table.reading.choice import named, with_columns
 from pgode.data.files.table.reading.places import Places
 from pgode.data.files.table.recipe import GENERATOR, TableRecipe
@@ -40,6 +45,7 @@ def from_frame(
     inputs but no states are kept as future frames. `on_note` receives what a person should know.
     """
     check_options(recipe)
+    check_rule(recipe)
     if recipe.wide:
         frame, recipe = to_long(frame, recipe, source)
     frame = named(frame, recipe, source)
@@ -51,6 +57,7 @@ def from_frame(
     if rows.system_names == [""]:
         rows.system_names[0] = Path(source).stem
     values, names, roles, units = _features(rows, recipe)
+    recipe = with_listed_edges(recipe, rows.system_names, rows.object_names, on_note)
     if forecasting:
         recipe = recipe.resolved(split_by="none", split_column="", window=0, stride=0, gap=0)
     elif not (recipe.split_by or recipe.split_column):
@@ -68,7 +75,6 @@ def from_frame(
             on_note,
         )
     dense = dense_arrays(rows, values, cut, source, on_note, keep_all=forecasting)
-    recipe = with_listed_edges(recipe, rows.system_names, rows.object_names, on_note)
     rule = resolved_rule(recipe, dense.present, names, roles, source, on_note)
     recipe = rule.recipe
     if rule.positions:

@@ -35,6 +35,16 @@ class Rule:
     positions: tuple[str, ...] = ()
 
 
+def check_rule(recipe: TableRecipe) -> None:
+    """Refuse a rule that cannot be read, and a rebuilding of graphs that do not change."""
+    kind, _ = parsed(recipe.edges) if recipe.edges else ("knn", 0)
+    if recipe.edges_every != AUTO and kind not in ("radius", "knn"):
+        raise InputError(
+            f"--edges-every is given, but the graph is {recipe.edges}, which does not change. "
+            f"Expected it only with radius or knn. Leave it out."
+        )
+
+
 def resolved_rule(
     recipe: TableRecipe,
     present: Bool[np.ndarray, "system object"],
@@ -45,12 +55,6 @@ def resolved_rule(
 ) -> Rule:
     """The rule that is in force; by default all pairs of few objects, the nearest of many."""
     if recipe.edges:
-        kind, _ = parsed(recipe.edges)
-        if recipe.edges_every != AUTO and kind not in ("radius", "knn"):
-            raise InputError(
-                f"--edges-every is given, but the graph is {recipe.edges}, which does not change. "
-                f"Expected it only with radius or knn. Leave it out."
-            )
         return Rule(recipe)
     largest = int(present.sum(axis=1).max())
     if largest <= FEW:

@@ -53,7 +53,6 @@ def read(path: Path, delimiter: str | None, header: bool, decimal: str) -> "pd.D
                 skipinitialspace=True,
                 decimal=decimal,
                 low_memory=False,
-                float_precision="round_trip",
             )
     except pd.errors.ParserWarning:
         raise _ragged(path, form, range(form.first_line, form.first_line + CHECKED)) from None
@@ -204,7 +203,7 @@ def _untidy(path: Path, form: Form, message: str) -> InputError:
         return _fields(path, int(found[2]), int(found[3]), form)
     if found := re.search(r"EOF inside string starting at row (\d+)", message):
         return InputError(
-            f'line {int(found[1]) + form.first_line} of {path} opens a quotation mark (") that is '
+            f'line {int(found[1]) + 1} of {path} opens a quotation mark (") that is '
             f"never closed. Expected pairs of them. Close it, or remove it."
         )
     return InputError(

@@ -154,6 +154,11 @@ def _cut_in_time(
             f"Expected at least {least}. Give longer series, a shorter --gap, or --split-by none."
         )
     ends = np.round(np.cumsum([share for _, share in used]) * usable[:, None]).astype(np.int64)
+    place = np.arange(1, len(used) + 1)
+    # No part of a series that is long enough is too short: short shares grow at others' expense.
+    ends = np.minimum(ends, usable[:, None] - LEAST * (len(used) - place))
+    ends = np.maximum(ends, LEAST * place)
+    ends[usable < least] = 0
     starts = np.concatenate([np.zeros((len(frames), 1), np.int64), ends[:, :-1]], axis=1)
     shift = recipe.gap * np.arange(len(used))
     owner = np.repeat(np.arange(len(frames)), len(used))
@@ -222,8 +227,8 @@ def _check_windows(
         if windows[split == part].sum() == 0:
             raise InputError(
                 f"no series of {source} is long enough for {part}: the longest has "
-                f"{frames[split == part].max()} frames. Expected at least {need}, the length of a "
-                f"window. Give a shorter --window, longer series, or other shares."
+                f"{frames[split == part].max()} frames of that split. Expected at least {need}, the "
+                f"length of a window. Give a shorter --window, longer series, or other shares."
             )
     short = int((windows == 0).sum())
     if short:
