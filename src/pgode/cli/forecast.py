@@ -58,9 +58,13 @@ def forecast(
     writable_folder(output)
     opened = Run.open(run)
     console = Console()
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
+
     with console.status("forecasting"):
         result = opened.forecast(
-            of_splits(opened.observed(data), split, str(data)),
+            of_splits(opened.observed(data, on_note=say), split, str(data)),
             until=until,
             times=None if times is None else numbers(times, "--times"),
             samples=SAMPLES if samples is None else samples,
@@ -70,10 +74,6 @@ def forecast(
         if samples is None:
             result = result.without_samples()
         result.write(output)
-    console.print(
-        f"wrote {output}: {result.content}, {file_size(output)}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    say(f"wrote {output}: {result.content}, {file_size(output)}")
     if trust := result.trust():
-        console.print(trust, highlight=False, soft_wrap=True)
+        say(trust)

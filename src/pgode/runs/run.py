@@ -1,6 +1,6 @@
 """A run: one trained model with everything needed to forecast and to score."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -72,9 +72,18 @@ class Run:
             columns["constant"] = list(self.normaliser.constants)
         return Trajectories(dataset.reindex(columns, fill_value=missing))
 
-    def observed(self, given: Any, source: str = "") -> Trajectories:
-        """Observed systems in any form that `forecast` takes, as trajectories."""
-        return observed_systems(given, self.normaliser, self.data, source or named(given))
+    def observed(
+        self, given: Any, source: str = "", on_note: Callable[[str], None] = lambda text: None
+    ) -> Trajectories:
+        """Observed systems in any form that `forecast` takes, as trajectories.
+
+        `on_note` receives what a person should know, such as objects that have left.
+        """
+        condition = self.config.window.condition
+        source = source or named(given)
+        return observed_systems(
+            given, self.normaliser, self.data, condition, source, on_note=on_note
+        )
 
     def forecast(
         self,

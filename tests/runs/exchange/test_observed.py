@@ -51,9 +51,9 @@ def test_a_table_is_read_as_the_one_of_the_training() -> None:
     assert data.features == ("new cases",) and data.transforms == ("log1p",)
     assert data.input_names == ("holiday",) and data.constant_names == ("beds",)
     assert data.constants[0, :, 0].tolist() == [100, 200, 300]
-    assert data.frames == 12 and not data.observed[:, :, 8:].any()
+    assert data.frames == 10 and not data.observed[:, :, clinics.CONDITION :].any()
     assert np.isfinite(data.inputs).all()
-    assert data.when(data.times[0, 0]) == "2020-02-28"
+    assert data.when(data.times[0, 0]) == "2020-03-01"
 
 
 def test_rows_with_inputs_and_without_states_are_the_days_to_forecast() -> None:
@@ -71,6 +71,37 @@ def test_objects_that_the_run_has_not_seen_are_forecast() -> None:
     more = table[table["clinic"] == clinics.CLINICS[0]].assign(clinic="Neu-Ulm")
     found = clinics.run().forecast(pd.concat([table, more]), samples=0).to_dataframe()
     assert found["clinic"].nunique() == 4 and np.isfinite(found["new cases_mean"]).all()
+
+
+def test_objects_that_have_left_are_not_forecast_and_earlier_rows_do_not_matter() -> None:
+    table, gone = clinics.now(days=12), clinics.CLINICS[1]
+    left = (table["clinic"] == gone) & (table["date"] > "2020-03-04")
+    notes: list[str] = []
+    data = clinics.run().observed(table[~left], "now.csv", notes.append)
+    assert data.n_objects.tolist() == [2, 2] and data.frames == clinics.CONDITION + 4
+    expected = f"last 6 frames of now.csv: 1 object ({gone})"
+    assert len(notes) == 1 and notes[0].endswith(expected)
+    late = table[~left & (table["clinic"] != gone) & (table["date"] > "2020-03-04")]
+    mean = clinics.run().forecast(late, samples=0).mean
+    np.testing.assert_allclose(clinics.run().forecast(data, samples=0).mean, mean, rtol=1e-5)
+    clinics.run().observed(table, "now.csv", notes.append)
+    assert len(notes) == 1
+
+
+def test_a_constant_may_stand_in_the_first_row_of_an_object_alone() -> None:
+    table = clinics.now(days=12)
+    first = table["date"] == "2020-02-28"
+    data = clinics.run().observed(table.assign(beds=table["beds"].where(first)))
+    assert data.constants[1, :, 0].tolist() == [100, 200, 300]
+
+
+def test_a_system_without_any_state_is_refused() -> None:
+    table = clinics.now()
+    table.loc[table["Region"] == clinics.REGIONS[1], "new cases"] = np.nan
+    with pytest.raises(InputError, match="Øst 2 in the given data has no observed value"):
+        clinics.run().forecast(table)
+    with pytest.raises(InputError, match="the given data has no rows"):
+        clinics.run().forecast(table.iloc[:0])
 
 
 def test_arrays_give_the_forecast_of_their_trajectories(expected: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 A run knows features, units, transforms and the duration of a frame, so none has to be given again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,24 +36,36 @@ ARRAYS = (*PER_SYSTEM, *PLAIN)
 
 
 def observed_systems(
-    given: Any, normaliser: Normaliser, record: DataRecord, source: str
+    given: Any,
+    normaliser: Normaliser,
+    record: DataRecord,
+    condition: int,
+    source: str,
+    on_note: Callable[[str], None] = lambda text: None,
 ) -> Trajectories:
     """Trajectories of anything that holds observed systems.
 
     `given` is a `Trajectories`, an `xarray.Dataset` of the schema, the path of a file, a table
     (pandas, polars or Arrow) with the columns of the table that the run was trained on, a dict of
-    arrays as for `Trajectories.build`, or an array of states alone.
+    arrays as for `Trajectories.build`, or an array of states alone. `on_note` receives what a
+    person should know.
     """
     if isinstance(given, Trajectories):
         return given
     if isinstance(given, xr.Dataset):
         return Trajectories.from_dataset(given, source)
     if isinstance(given, str | Path):
-        return _read(Path(given), record)
+        given = Path(given)
+        if not is_table(given):
+            return _read_data(given)
+        recipe = table_recipe(record, source)
+        frame = read_frame(given, recipe.delimiter, recipe.header, decimal=recipe.decimal)
+        return from_observed_frame(frame, recipe, condition, source, on_note)
     if isinstance(given, Mapping):
         return _from_arrays(given, normaliser, record, source)
     if hasattr(given, "to_pandas") or hasattr(given, "__arrow_c_stream__"):
-        return from_observed_frame(frame_of(given), table_recipe(record, source), source)
+        recipe = table_recipe(record, source)
+        return from_observed_frame(frame_of(given), recipe, condition, source, on_note)
     if isinstance(given, np.ndarray | Sequence) or hasattr(given, "detach"):
         return _from_arrays({"states": given}, normaliser, record, source)
     raise InputError(
@@ -88,6 +100,11 @@ def _seen(data: Trajectories) -> Int[np.ndarray, " system"]:
 
 def check_length(data: Trajectories, condition: int, source: str) -> None:
     """Refuse systems with fewer observed frames than a forecast starts from, by their names."""
+    for system in np.flatnonzero(~data.observed.any((1, 2, 3)))[:1]:
+        raise InputError(
+            f"{data.system_label(system)} in {source} has no observed value. Expected at least one "
+            f"in its last {condition} frames. Give its states, or drop the system."
+        )
     seen = _seen(data)
     for system in np.flatnonzero(seen < condition)[:1]:
         last = data.when(data.times[system, seen[system] - 1])
@@ -111,12 +128,7 @@ def frames_ahead(data: Trajectories, frame_duration: float) -> int | None:
     return int(np.round(gap.min() / frame_duration)) or None
 
 
-def _read(path: Path, record: DataRecord) -> Trajectories:
-    """A file of observed systems: data, or a table like the one that the run was trained on."""
-    if is_table(path):
-        recipe = table_recipe(record, str(path))
-        frame = read_frame(path, recipe.delimiter, recipe.header, decimal=recipe.decimal)
-        return from_observed_frame(frame, recipe, str(path))
+def _read_data(path: Path) -> Trajectories:
     if not files.is_data(path):
         raise InputError(
             f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. Expected data "

@@ -1,9 +1,16 @@
 """Tables of observed systems, read as the table that a run was trained on."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pgode.data.files.table import TableRecipe, from_frame, recipe_of
-from pgode.data.labels.calendar import CALENDAR
+from pgode.data.files.table.reading.choice import named
+from pgode.data.files.table.reading.places import Places
+from pgode.data.files.table.series.dates import read_times
+from pgode.data.files.table.wide import to_long
+from pgode.data.labels.calendar import CALENDAR, SECONDS
 from pgode.data.trajectories import Trajectories
 from pgode.runs.data_record import DataRecord
 from pgode.runtime.choices import did_you_mean
@@ -11,6 +18,9 @@ from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LISTED = 5
+"""Objects that a sentence lists."""
 
 
 def table_recipe(record: DataRecord, source: str) -> TableRecipe:
@@ -26,20 +36,76 @@ def table_recipe(record: DataRecord, source: str) -> TableRecipe:
     return recipe
 
 
-def from_observed_frame(frame: "pd.DataFrame", recipe: TableRecipe, source: str) -> Trajectories:
-    """Every system of a table, whole: velocities, constants, inputs and edges as in training.
+def from_observed_frame(
+    frame: "pd.DataFrame",
+    recipe: TableRecipe,
+    condition: int,
+    source: str,
+    on_note: Callable[[str], None] = lambda text: None,
+) -> Trajectories:
+    """The last frames of every system of a table, with velocities, inputs and edges as in training.
 
-    Last rows that have known inputs and no states are future frames.
+    Last rows that have known inputs and no states are future frames. Objects that were not seen
+    during the condition have left; they are not forecast, and `on_note` is told so.
     """
+    if recipe.wide:
+        frame, recipe = to_long(frame, recipe, source)
+    frame = named(frame, recipe, source)
     _check_columns(frame, recipe, source)
-    return from_frame(frame, recipe, source, forecasting=True)
+    if frame.empty:
+        raise InputError(
+            f"{source} has no rows. Expected one row per object and time. Check how the table was "
+            f"selected."
+        )
+    recent = _recent(frame, recipe, condition, source, on_note)
+    return from_frame(recent, recipe, source, forecasting=True)
+
+
+def _recent(
+    frame: "pd.DataFrame",
+    recipe: TableRecipe,
+    condition: int,
+    source: str,
+    on_note: Callable[[str], None],
+) -> "pd.DataFrame":
+    """The rows that matter to a forecast: a long recording has far more objects and frames."""
+    import pandas as pd
+
+    clock = read_times(frame, recipe, Places(frame, source))
+    seconds = SECONDS[recipe.time_units] if clock.origin and recipe.time_units in SECONDS else 1.0
+    times, step = clock.values, recipe.step * seconds
+    seen = frame[list(recipe.features)].notna().any(axis=1).to_numpy()
+    by_system = recipe.system and recipe.system in frame.columns
+    system = pd.factorize(frame[recipe.system])[0] if by_system else np.zeros(len(frame), np.int64)
+    unseen = np.zeros(len(frame), dtype=bool)
+    first, needed = np.full(len(frame), -np.inf), np.full(len(frame), -np.inf)
+    for rows in pd.Series(np.arange(len(frame))).groupby(system).indices.values():
+        past = np.unique(times[rows[seen[rows]]])
+        unseen[rows] = not len(past)
+        for starts, frames in ((first, condition), (needed, condition + recipe.velocities)):
+            if len(past) and step:
+                starts[rows] = past[-1] - (frames - 0.5) * step
+            elif len(past) >= frames:
+                starts[rows] = past[-frames]
+    pair = pd.factorize(pd.MultiIndex.from_arrays([system, frame[recipe.object]]))[0]
+    here = np.zeros(pair.max(initial=-1) + 1, dtype=bool)
+    here[pair[unseen | (seen & (times >= first))]] = True
+    gone = frame.loc[~here[pair], recipe.object].astype(str).unique()
+    if len(gone):
+        names = ", ".join(gone[:LISTED]) + (", ..." if len(gone) > LISTED else "")
+        on_note(
+            f"left out, since not seen in the last {condition} frames of {source}: {len(gone)} "
+            f"object{'s' * (len(gone) != 1)} ({names})"
+        )
+    if recipe.static:  # A constant may stand in the first row of an object alone.
+        known = frame[list(recipe.static)].groupby(pair).transform("first")
+        frame = frame.assign(**{name: known[name] for name in recipe.static})
+    return frame[here[pair] & (times >= needed)]
 
 
 def _check_columns(frame: "pd.DataFrame", recipe: TableRecipe, source: str) -> None:
     """Refuse a table without a column that the run needs, with all that it needs."""
     given = [str(name) for name in frame.columns]
-    if recipe.wide or (recipe.columns and len(recipe.columns) == len(given)):
-        return  # Other checks: objects may be columns, or columns get their names from the recipe.
     needed = {
         "object": [recipe.object],
         "time": [recipe.time],
