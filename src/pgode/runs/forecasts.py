@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 import xarray as xr
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from pgode.batches.windows import Windows
 from pgode.data.files.table import recipe_of
@@ -37,8 +37,9 @@ class Forecasts:
     """Mean forecast, samples and 90 % interval in the data's units, labelled like the data.
 
     `dataset` has mean, lower, upper (system, object, time, feature), samples (sample, system,
-    object, time, feature), times (system, time), what the model inferred (gate weights, contexts),
-    and the topology of the observed data where it has one. Models of force laws add how close
+    object, time, feature), times (system, time), present and seen (system, object: whether it was
+    observed during the condition), what the model inferred (gate weights, contexts), and the
+    topology of the observed data where it has one. Models of force laws add how close
     objects come (system_nearest), the time after the last frame up to which an error of the start
     does not grow too much (system_trusted), and the two objects that end it (untrusted_pair).
     """
@@ -107,8 +108,8 @@ class Forecasts:
         """A table with one row per system, object and time: names or numbers, date or time, and
         mean, lower and upper end of the 90 % interval of each feature (x_mean, x_lower, x_upper).
 
-        Columns of names and times are called as in the table that the data came from. Absent
-        objects have no rows.
+        Columns of names and times are called as in the table that the data came from. Objects that
+        are absent, or were not seen during the condition, have no rows.
         """
         return forecast_tables.forecast_frame(self.dataset)
 
@@ -191,6 +192,13 @@ def forecast_future(
     return Forecasts(_labelled(observed, windows, frames, mean, drawn, ends, contexts))
 
 
+def _seen(observed: Trajectories, windows: Windows) -> Bool[np.ndarray, "system object"]:
+    """Whether an object was observed during the condition; of others a forecast knows nothing."""
+    frame = np.arange(observed.frames)
+    within = (frame < windows.seen[:, None]) & (frame >= windows.seen[:, None] - windows.condition)
+    return np.asarray((observed.observed.any(3) & within[:, None]).any(2))
+
+
 def _labelled(
     observed: Trajectories,
     windows: Windows,
@@ -208,6 +216,7 @@ def _labelled(
             "mean": (dims, mean),
             "times": (("system", "time"), times, {"units": windows.normaliser.time_units}),
             "split": observed.dataset["split"],
+            "seen": (("system", "object"), _seen(observed, windows)),
         },
         coords={
             name: observed.dataset[name] for name in ("feature", "feature_role", "feature_units")

@@ -7,10 +7,13 @@ import pandas as pd
 import pytest
 import xarray as xr
 from tests.runs.exchange import clinics
+from tests.small_systems import CONDITION, uneven
 from tests.trained_runs import HORIZON, springs, trained
 
+from pgode.batches.normaliser import Normaliser
+from pgode.models import build_model, model_config
 from pgode.runs.exchange.forecast_tables import forecast_frame, without_noise
-from pgode.runs.forecasts import Forecasts
+from pgode.runs.forecasts import Forecasts, forecast_future
 from pgode.runtime.errors import InputError
 
 KEYS = ["Region", "clinic", "date"]
@@ -30,6 +33,7 @@ def made(**changes: object) -> xr.Dataset:
     content = {
         "mean": (dims, mean),
         "present": (("system", "object"), [[True, True], [True, False]]),
+        "seen": (("system", "object"), np.ones((2, 2), dtype=bool)),
         "times": (("system", "time"), times, {"units": "s"}),
         **changes,
     }
@@ -61,6 +65,26 @@ def test_absent_objects_have_no_rows_and_nameless_ones_have_numbers() -> None:
 
 def test_a_present_object_whose_forecast_is_not_finite_keeps_its_rows() -> None:
     assert len(forecast_frame(made(present=(("system", "object"), [[True] * 2] * 2)))) == 12
+
+
+def test_an_object_that_was_not_seen_in_the_condition_has_no_rows() -> None:
+    data = uneven()
+    settings = model_config("last-value", {})
+    model = build_model("last-value", settings, Normaliser.fit(data)).eval()
+    found = forecast_future(
+        model, data, CONDITION, np.array([1.0]), calibration=None, samples=0, seed=0
+    )
+    seen = found.dataset["seen"].values
+    assert np.argwhere(data.present & ~seen).tolist() == [[3, 2]]
+    table = found.to_dataframe()
+    assert len(table) == data.present.sum() - 1
+    assert ((table["system"] == 3) & (table["object"] == 2)).sum() == 0
+
+
+def test_whole_times_stay_whole() -> None:
+    dims, units = ("system", "time"), {"units": ""}
+    frames = made(times=(dims, np.array([[3.0, 4, 5]] * 2), units))
+    assert forecast_frame(frames)["time"].dtype.kind == "i"
 
 
 def test_times_lose_the_noise_of_their_last_digits() -> None:
