@@ -1,5 +1,6 @@
 """Trajectories as graphs of PyTorch Geometric (PyG)."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,11 @@ def to_pyg(
 
 def _data_class() -> Any:
     try:
-        from torch_geometric.data import Data
+        with (
+            warnings.catch_warnings()
+        ):  # Its own use of what torch deprecates is no user's concern.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            from torch_geometric.data import Data
     except ImportError:
         raise InputError(
             "to_pyg needs the package torch_geometric, which is not installed. Expected PyTorch "
