@@ -86,7 +86,7 @@ def test_objects_enter_and_leave_within_a_system() -> None:
 
 
 @pytest.mark.parametrize(
-    ("spacing", "unit", "step"),
+    "spacing, unit, step",
     [("D", "days", 1), ("7D", "days", 7), ("6h", "hours", 6), ("5min", "minutes", 5)],
 )
 def test_unit_of_dates_follows_from_their_spacing(spacing: str, unit: str, step: int) -> None:
@@ -100,7 +100,7 @@ def test_unit_of_dates_follows_from_their_spacing(spacing: str, unit: str, step:
 
 
 @pytest.mark.parametrize(
-    ("texts", "expected"),
+    "texts, expected",
     [
         (["13/04/2020", "14/04/2020"], "2020-04-13"),
         (["04/13/2020", "04/14/2020"], "2020-04-13"),

@@ -227,8 +227,8 @@ def _check_windows(
         if windows[split == part].sum() == 0:
             raise InputError(
                 f"no series of {source} is long enough for {part}: the longest has "
-                f"{frames[split == part].max()} frames of that split. Expected at least {need}, the "
-                f"length of a window. Give a shorter --window, longer series, or other shares."
+                f"{frames[split == part].max()} frames of that split. Expected at least {need}, "
+                f"the length of a window. Give a shorter --window, longer series, or other shares."
             )
     short = int((windows == 0).sum())
     if short:
