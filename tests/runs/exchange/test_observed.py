@@ -35,7 +35,8 @@ def test_pandas_polars_and_arrow_tables_give_one_forecast() -> None:
     table = clinics.now()
     mean = clinics.run().forecast(table, samples=0).mean
     assert np.isfinite(mean).all() and mean.shape == (2, 3, clinics.HORIZON, 1)
-    for same in (polars.from_pandas(table), pyarrow.Table.from_pandas(table)):
+    lazy = polars.from_pandas(table).lazy()
+    for same in (lazy.collect(), lazy, pyarrow.Table.from_pandas(table)):
         np.testing.assert_array_equal(clinics.run().forecast(same, samples=0).mean, mean)
     shuffled = table.sample(frac=1, random_state=0).set_index("clinic")
     found = clinics.run().forecast(shuffled, samples=0).to_dataframe()
@@ -161,6 +162,7 @@ WRONG: list[tuple[Any, str]] = [
     ({"edges": np.zeros((1, 3, 3))}, 'has no array "states"'),
     (np.zeros((9, 4)), r"states in the given data is float64 of shape \(9, 4\)"),
     (np.array([[["a"]]]), "Expected numbers"),
+    ([[1.0, 2.0], [3.0]], "states in the given data is no array"),
     (np.zeros((1, 3, 9, 4)), "has no edges, and the run was not trained on graphs that join all"),
     ({"states": np.zeros((1, 3, 9, 2)), "edges": np.ones((1, 3, 3))}, "features"),
     (pd.DataFrame({"x": [1.0]}), "is a table, but the run was not trained on one.*import table"),
@@ -179,6 +181,16 @@ def test_a_system_that_is_too_short_is_named() -> None:
         clinics.run().forecast(clinics.now(days=3))
     with pytest.raises(InputError, match="system 0 in the given data has 5 frames, fewer than the"):
         trained().forecast(springs().frames_between(0, CONDITION - 1))
+
+
+def test_dates_do_not_turn_into_numbers() -> None:
+    table = clinics.now()
+    days = pd.to_datetime(table["date"])
+    mean = clinics.run().forecast(table, samples=0).mean
+    same = clinics.run().forecast(table.assign(date=days), samples=0).mean
+    np.testing.assert_array_equal(same, mean)
+    with pytest.raises(InputError, match='"date"'):
+        clinics.run().forecast(table.assign(date=(days - days.min()).dt.days))
 
 
 def test_splits_are_chosen_and_unknown_ones_refused() -> None:

@@ -33,6 +33,8 @@ PLAIN = (
     *("parameter_names", "input_names", "constant_names"),
 )
 ARRAYS = (*PER_SYSTEM, *PLAIN)
+TABLES = ("to_pandas", "__arrow_c_stream__", "collect_schema")
+"""What tables of polars, Arrow and pandas have, lazy ones included, and arrays do not."""
 
 
 def observed_systems(
@@ -63,7 +65,7 @@ def observed_systems(
         return from_observed_frame(frame, recipe, condition, source, on_note)
     if isinstance(given, Mapping):
         return _from_arrays(given, normaliser, record, source)
-    if hasattr(given, "to_pandas") or hasattr(given, "__arrow_c_stream__"):
+    if any(hasattr(given, name) for name in TABLES):
         recipe = table_recipe(record, source)
         return from_observed_frame(frame_of(given), recipe, condition, source, on_note)
     if isinstance(given, np.ndarray | Sequence) or hasattr(given, "detach"):
@@ -149,10 +151,7 @@ def _from_arrays(
             f'{source} has no array "states". Expected states (system, object, time, feature), or '
             f"(object, time, feature) of one system. Add them."
         )
-    arrays: dict[str, Any] = {
-        name: values if isinstance(values, Edges) else array_of(values)
-        for name, values in given.items()
-    }
+    arrays = {name: _array(name, values, source) for name, values in given.items()}
     if arrays["states"].ndim == 3:
         single = [name for name in PER_SYSTEM if isinstance(arrays.get(name), np.ndarray)]
         arrays |= {name: arrays[name][None] for name in single}
@@ -182,6 +181,20 @@ def _from_arrays(
     arguments.pop("states")
     clock = arguments.pop("times")
     return Trajectories.build(states, clock, **arguments, time_origin=origin, source=source)
+
+
+def _array(name: str, values: Any, source: str) -> Any:
+    """An array, or the edges as they are."""
+    if isinstance(values, Edges):
+        return values
+    try:
+        return array_of(values)
+    except (ValueError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{name} in {source} is no array ({reason}). Expected numbers of one shape, NaN where "
+            f"a value is missing. Convert it with numpy.array first."
+        ) from None
 
 
 def _states(values: np.ndarray, source: str) -> Float[np.ndarray, "system object time feature"]:

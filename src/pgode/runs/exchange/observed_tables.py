@@ -72,6 +72,12 @@ def _recent(
     import pandas as pd
 
     clock = read_times(frame, recipe, Places(frame, source))
+    if bool(clock.origin) != recipe.dated:
+        given, trained = ("dates", "numbers") if clock.origin else ("numbers", "dates")
+        raise InputError(
+            f'the column "{recipe.time}" of {source} holds {given}, but {trained} in the table '
+            f"that the run was trained on. Expected {trained}. Convert the column."
+        )
     seconds = SECONDS[recipe.time_units] if clock.origin and recipe.time_units in SECONDS else 1.0
     times, step = clock.values, recipe.step * seconds
     seen = frame[list(recipe.features)].notna().any(axis=1).to_numpy()

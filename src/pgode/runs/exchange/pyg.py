@@ -45,9 +45,8 @@ def to_pyg(
 
 def _data_class() -> Any:
     try:
-        with (
-            warnings.catch_warnings()
-        ):  # Its own use of what torch deprecates is no user's concern.
+        # What it uses of torch that is to go is no concern of a user of pgode.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             from torch_geometric.data import Data
     except ImportError:
