@@ -41,8 +41,8 @@ def forecast(
         Instead of frames: times after the last observation, in the unit of the data, such as
         0.5,1.0.
     samples
-        Write this number of sampled forecasts as well, which makes the file larger by as many
-        times; 0 for the mean alone, without an interval. Only 0 goes with a table.
+        Write this number of sampled forecasts as well, which makes the file several times larger; 0
+        for the mean alone, without an interval. Only 0 goes with a table.
     """
     from rich.console import Console
 
