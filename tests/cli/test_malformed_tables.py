@@ -46,9 +46,12 @@ def dated(*days: str) -> str:
     return "object,date,x,y\n" + "\n".join(lines) + "\n"
 
 
-SYSTEMS = "system,object,time,x\n" + "".join(
-    f"{s},{o},{t},{t}\n" for s in "pq" for o in "ab" for t in range(8)
-)
+def systems(names: str) -> str:
+    rest = [f"{s},{o},{t},{t}\n" for s in names for o in "ab" for t in range(8)]
+    return "system,object,time,x\n" + "".join(rest)
+
+
+SYSTEMS, FOUR = systems("pq"), systems("pqrs")
 
 CASES = [
     # Columns.
@@ -114,6 +117,7 @@ CASES = [
     case("two ways", rows(), "--split-time 1,0,0 --split-by system", "one way to split"),
     case("few systems", SYSTEMS, "--split 0.6,0.2,0.2", "2 systems", "too few for train, val"),
     case("split column", SYSTEMS, "--split-column object --features x", 'column "object" changes'),
+    case("gap unused", FOUR, "--gap 3", "--gap is 3", "only with --split-time"),
     case("gap", SYSTEMS, "--gap 3 --split-by none", "--gap is 3", "only with --split-time"),
     # Files.
     case("empty", "", "", "bad.csv is empty", "Check the path"),
@@ -146,6 +150,8 @@ CASES = [
          more={"e.csv": "from,to,w,u,v,q\na,b,1,1,1,1\n"}),
     case("radius", rows(), "--edges radius:near", '"radius:near"', "radius:3", "Correct --edges"),
     case("radius of what", SYSTEMS.replace(",x", ",load"), "--edges radius:2", "--positions load"),
+    case("direction", rows(), "--edges all --directed", "edges come from no file", "Leave it out"),
+    case("misspelt rule", rows(), "--edges al", "cannot read al", "Expected all, none, radius:R"),
     case("every", rows(), "--edges all --edges-every 3", "does not change", "Leave it out"),
     # Wide.
     case("wide word", "time,a,b\n0,1,2\n1,x,2\n2,3,3\n", "", "line 3 ", '"x" in the column "a"',

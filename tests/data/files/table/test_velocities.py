@@ -79,6 +79,9 @@ def test_roles_and_units_of_derived_velocities() -> None:
 
 def test_velocities_that_are_in_the_table_are_not_derived_again() -> None:
     table = walk().assign(vx=0.0, vy=0.0)
-    assert pgode.from_table(table).position_features.tolist() == [0, 1]
+    for named in ([], ["x", "y"]):
+        data = pgode.from_table(table, positions=named)
+        assert data.position_features.tolist() == [0, 1]
+        assert data.velocity_features.tolist() == [2, 3]
     with pytest.raises(pgode.InputError, match="already include them"):
         pgode.from_table(table, velocities=True)

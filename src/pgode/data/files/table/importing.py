@@ -93,7 +93,7 @@ def from_table(
         split_by=_rule(split_time, split_by, split, split_column),
         split_column=split_column,
         shares=tuple(split_time or split or SHARES),
-        seed=seed,
+        seed=check_int("seed", seed, 0),
         header=header,
         columns=_words("columns", columns),
         delimiter=delimiter,

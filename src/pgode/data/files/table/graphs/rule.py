@@ -38,6 +38,16 @@ class Rule:
 def check_rule(recipe: TableRecipe) -> None:
     """Refuse a rule that cannot be read, and a rebuilding of graphs that do not change."""
     kind, _ = parsed(recipe.edges) if recipe.edges else ("knn", 0)
+    if recipe.undirected is not None and kind not in ("file", LISTED):
+        raise InputError(
+            "--undirected or --directed is given, but edges come from no file. Expected it only "
+            "with one. Leave it out."
+        )
+    if kind == "file" and not Path(recipe.edges).exists():
+        raise InputError(
+            f"cannot read {recipe.edges}: there is no such file. Expected all, none, radius:R, "
+            f"knn:K, or a file of edges. Correct --edges."
+        )
     if recipe.edges_every != AUTO and kind not in ("radius", "knn"):
         raise InputError(
             f"--edges-every is given, but the graph is {recipe.edges}, which does not change. "
