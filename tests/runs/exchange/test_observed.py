@@ -76,7 +76,7 @@ def test_objects_that_the_run_has_not_seen_are_forecast() -> None:
 
 def test_objects_that_have_left_are_not_forecast_and_earlier_rows_do_not_matter() -> None:
     table, gone = clinics.now(days=12), clinics.CLINICS[1]
-    left = (table["clinic"] == gone) & (table["date"] > "2020-03-04")
+    left = (table["clinic"] == gone) & (table["date"] > "2020-03-04")  # The condition's first is 5.
     notes: list[str] = []
     data = clinics.run().observed(table[~left], "now.csv", notes.append)
     assert data.n_objects.tolist() == [2, 2] and data.frames == clinics.CONDITION + 4
@@ -85,8 +85,30 @@ def test_objects_that_have_left_are_not_forecast_and_earlier_rows_do_not_matter(
     late = table[~left & (table["clinic"] != gone) & (table["date"] > "2020-03-04")]
     mean = clinics.run().forecast(late, samples=0).mean
     np.testing.assert_allclose(clinics.run().forecast(data, samples=0).mean, mean, rtol=1e-5)
-    clinics.run().observed(table, "now.csv", notes.append)
+    left &= table["date"] > "2020-03-05"  # It was seen in the first frame of the condition.
+    assert clinics.run().observed(table[~left], "now.csv", notes.append).objects == 3
     assert len(notes) == 1
+
+
+def test_a_gap_does_not_shorten_the_condition() -> None:
+    table = clinics.now(days=12)
+    gap = table["date"].isin(["2020-03-05", "2020-03-04"])  # The first frame, and the one before.
+    data = clinics.run().observed(table[~gap])
+    assert data.when(data.times[0, 0]) == "2020-03-03"
+    assert np.diff(data.times[0]).tolist() == [1] * (data.frames - 1)
+    assert not data.observed[:, :, 1:3].any() and data.observed[:, :, [0, 3]].all()
+    assert np.isfinite(clinics.run().forecast(data, samples=0).mean).all()
+
+
+def test_a_system_whose_objects_are_all_new_keeps_its_earlier_frames() -> None:
+    table = clinics.now(days=12)
+    old, new = table[table["date"] < "2020-03-05"], table[table["date"] >= "2020-03-07"]
+    both = pd.concat([old, new.assign(clinic=new["clinic"] + " II")])
+    data = clinics.run().observed(both)
+    assert data.n_objects.tolist() == [3, 3] and data.frames == 1 + clinics.CONDITION + 4
+    assert data.observed.any((0, 1, 3)).tolist() == [False] * 3 + [True] * 4 + [False] * 4
+    names = clinics.run().forecast(both, samples=0).to_dataframe()["clinic"]
+    assert sorted(set(names)) == sorted(f"{clinic} II" for clinic in clinics.CLINICS)
 
 
 def test_a_constant_may_stand_in_the_first_row_of_an_object_alone() -> None:
