@@ -181,6 +181,21 @@ def test_several_files_are_several_systems(tmp_path: Path) -> None:
     assert sorted(data.split.tolist()) == ["test", "train", "val"]
 
 
+def test_several_files_without_a_header_are_systems_and_one_of_them_is_read_again(
+    tmp_path: Path,
+) -> None:
+    lines = "".join(f"{f} {i} {f + i} {-i}\n" for f in range(9) for i in (1, 2))
+    for name in ("zara", "eth", "hotel"):
+        (tmp_path / f"{name}.txt").write_text(lines)
+    paths = sorted(tmp_path.iterdir())
+    data = pgode.from_table(paths, header=False, columns=["frame", "id", "x", "y"])
+    assert [data.system_label(k) for k in range(3)] == ["eth", "hotel", "zara"]
+    again = from_frame(
+        read_frame(paths[0], header=False), recipe(data), "now.txt", forecasting=True
+    )
+    assert again.system_label(0) == "now" and again.features == ("x", "y")
+
+
 def test_error_in_one_of_several_files_names_it(tmp_path: Path) -> None:
     cases(8).to_csv(tmp_path / "one.csv", index=False)
     wrong = cases(8).astype({"cases": str})

@@ -12,7 +12,6 @@ from pgode.data.files.table.dense import Dense
 from pgode.data.files.table.graphs.edge_file import read_edges
 from pgode.data.files.table.reading.choice import has_usual_positions
 from pgode.data.files.table.recipe import AUTO, STATIC, EdgeList, TableRecipe
-from pgode.data.neighbours import distance_edges, nearest_edges
 from pgode.runtime.errors import InputError
 
 FEW = 20
@@ -127,6 +126,8 @@ def edges_of_rule(
     if kind in ("all", "none"):
         counts = layout.present.sum(axis=1) if kind == "all" else np.zeros(len(layout.times), int)
         return _all_pairs(counts, layout.times[:, 0], source), 0.0, 0.0, recipe
+    from pgode.data.neighbours import distance_edges, nearest_edges  # numba is slow to import
+
     if not axes:
         raise InputError(
             f"--edges {recipe.edges} needs positions, but no feature of {source} is one. Expected "
@@ -164,6 +165,8 @@ def _interval(
     if kind == "knn":
         edges = float(np.isfinite(positions[..., 0]).sum()) * number
     else:
+        from pgode.data.neighbours import distance_edges
+
         frames = np.linspace(0, times.shape[1] - 1, 3).astype(int)
         few = distance_edges(positions[:, frames], times[:, frames], number, 1)
         edges = len(few.edge_graph) * times.shape[1] / 3

@@ -119,10 +119,11 @@ def _form(path: Path, delimiter: str | None, header: bool) -> Form:
     if not header:
         return Form(found, tuple(f"column {k}" for k in range(1, len(cells) + 1)), start + 1)
     names = tuple(cell.strip() or f"column {k}" for k, cell in enumerate(cells, start=1))
+    seen: dict[str, int] = {}
     for k, name in enumerate(names):
-        if name in names[:k]:
+        if seen.setdefault(name, k) != k:
             raise InputError(
-                f"line {start + 1} of {path} names the columns {names.index(name) + 1} and {k + 1} "
+                f"line {start + 1} of {path} names the columns {seen[name] + 1} and {k + 1} "
                 f'both "{name}". Expected different names. Rename one.'
             )
     return Form(found, names, start + 2)
