@@ -20,11 +20,13 @@ _WHERE = {
     "PgodeError": "pgode.runtime.errors",
     "Run": "pgode.runs.run",
     "Trajectories": "pgode.data.trajectories",
+    "from_pyg": "pgode.data.files.pyg",
     "from_table": "pgode.data.files.table.importing",
     "open_run": "pgode.runs.api",
     "read": "pgode.data.files",
     "resume": "pgode.runs.api",
     "simulate": "pgode.data.simulate",
+    "to_pyg": "pgode.runs.exchange.pyg",
     "train": "pgode.runs.api",
     "write": "pgode.data.files",
 }
@@ -37,21 +39,25 @@ __all__ = [
     "Run",
     "Trajectories",
     "__version__",
+    "from_pyg",
     "from_table",
     "open_run",
     "read",
     "resume",
     "simulate",
+    "to_pyg",
     "train",
     "write",
 ]
 
 if TYPE_CHECKING:
     from pgode.data.files import read, write
+    from pgode.data.files.pyg import from_pyg
     from pgode.data.files.table.importing import from_table
     from pgode.data.simulate import simulate
     from pgode.data.trajectories import Edges, Trajectories
     from pgode.runs.api import open_run, resume, train
+    from pgode.runs.exchange.pyg import to_pyg
     from pgode.runs.forecasts import Forecasts
     from pgode.runs.run import Run
     from pgode.runtime.errors import InputError, PgodeError

@@ -6,6 +6,8 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pgode.data.trajectories import Trajectories
 
 
@@ -28,6 +30,8 @@ class DataRecord:
     relative: str = ""
     """`source` as seen from the run folder, so that it is found from any folder, and after both
     were moved together; empty if there is none, or if the run was stored before this was."""
+    all_pairs: bool = False
+    """Whether every graph joins all pairs with weight 1, so that others can be built like it."""
 
     @classmethod
     def of(cls, data: Trajectories, source: str, folder: Path) -> "DataRecord":
@@ -43,6 +47,7 @@ class DataRecord:
             generator_settings=attributes["generator_settings"],
             fewest_objects=int(data.n_objects.min()),
             relative=_relative(source, folder),
+            all_pairs=_joins_all_pairs(data),
         )
 
     @classmethod
@@ -58,6 +63,7 @@ class DataRecord:
             generator_settings=content.get("generator_settings", "{}"),
             fewest_objects=content.get("fewest_objects"),
             relative=content.get("relative", ""),
+            all_pairs=content.get("all_pairs", False),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -79,3 +85,11 @@ def _relative(source: str, folder: Path) -> str:
         return Path(relpath(Path(source).resolve(), folder.resolve())).as_posix()
     except ValueError:  # On Windows, on another drive.
         return ""
+
+def _joins_all_pairs(data: Trajectories) -> bool:
+    edges = data.edges
+    if edges.attribute_names != ("weight",) or (edges.edge_attributes != 1).any():
+        return False
+    objects = data.n_objects[edges.graph_system]
+    joined = np.bincount(edges.edge_graph, minlength=len(edges.graph_system))
+    return bool((joined == objects * (objects - 1)).all())
