@@ -1,5 +1,8 @@
 """Parse lists given as one argument, such as 12,24,36."""
 
+from collections.abc import Collection
+
+from pgode.runtime.choices import one_of
 from pgode.runtime.errors import InputError
 
 
@@ -25,3 +28,13 @@ def numbers(text: str, option: str) -> list[float]:
         raise InputError(
             f"{option} {text} is not a list of numbers. Expected, for instance, {option} 0.5,1.0."
         ) from None
+
+
+def names(text: str, option: str, what: str, known: Collection[str]) -> list[str]:
+    """Known names separated by commas, in the order given and without repeats."""
+    found = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise InputError(
+            f'{option} "{text}" names nothing. Expected one or more of {", ".join(known)}.'
+        )
+    return [one_of(what, name, known) for name in found]
