@@ -1,5 +1,7 @@
 """The table of errors in a terminal."""
 
+from textwrap import wrap
+
 import numpy as np
 from rich import box
 from rich.console import Console
@@ -17,6 +19,8 @@ SMALL = 1e-3
 """Below this, in the unit of the table, the size of a floor is shown with one digit."""
 BEST_NAIVE = "*"
 """Mark of the best naive model of a column."""
+NAME_WIDTH = 17
+"""Names of models that are longer, in characters, take two lines."""
 UNBOUNDED = 10_000
 """Columns of a console that is no terminal."""
 SHARE_LABEL = "share of the achievable improvement"
@@ -36,8 +40,9 @@ def error_table(evaluation: Evaluation, metric: str = "mse", *, units: bool = Fa
     that of the best naive model of the column: 1 is perfect, 0 no better, below 0 worse. With
     `units` scores are in the data's own units.
     """
-    comparison = compare(evaluation, metric=metric, units=units)
     share = METRICS[metric].power is None
+    units = units and not share
+    comparison = compare(evaluation, metric=metric, units=units)
     scale = 1.0 if share or units else 10.0**comparison.exponent
     best, ratio = comparison.best, None if share else comparison.skill_ratio
     table = _empty_table(evaluation, comparison, metric, units)
@@ -74,13 +79,14 @@ def worst_lines(evaluation: Evaluation) -> list[str]:
     for split, found in evaluation.worst.items():
         for kind, entries in (("systems", found.systems), ("objects", found.objects)):
             if entries:
-                lines.append(f"worst {kind} ({split}): {', '.join(map(worst_text, entries))}")
+                listed = ", ".join(map(worst_text, entries))
+                lines.append(f"worst {kind} ({split}), error and ratio to the best naive: {listed}")
     return lines
 
 
 def _two_lines(name: str) -> str:
     """A long name on two lines, since the table should fit in 80 columns."""
-    return name.replace("linear regression ", "linear regression\n")
+    return name if len(name) <= NAME_WIDTH else "\n".join(wrap(name, NAME_WIDTH))
 
 
 def floor_rows(
@@ -137,9 +143,9 @@ def _empty_table(evaluation: Evaluation, comparison: Comparison, metric: str, un
         notes.append(f"{BEST_NAIVE} best naive model; skill: 1 - error / that of it")
     floors = _law_caption(evaluation) + _floor_caption(evaluation) if plain else ""
     table = Table(
-        title=_title(comparison, metric, units) + _where(evaluation),
+        title=_uncut(_title(comparison, metric, units) + _where(evaluation)),
         title_justify="left",
-        caption=f"{'; '.join(notes)}{floors}{_omitted(evaluation)}",
+        caption=_uncut(f"{'; '.join(notes)}{floors}{_omitted(evaluation)}"),
         caption_justify="left",
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),  # narrow: three horizons of two variables fit in 80 columns
@@ -154,6 +160,11 @@ def _empty_table(evaluation: Evaluation, comparison: Comparison, metric: str, un
             head = Text(f"{horizon}{mark}\n{name}{mark}", justify="right")
             table.add_column(head, justify="right", no_wrap=True)
     return table
+
+
+def _uncut(text: str) -> Text:
+    """Text that may be wider than its table."""
+    return Text(text, no_wrap=True, overflow="ignore")
 
 
 def _title(comparison: Comparison, metric: str, units: bool) -> str:

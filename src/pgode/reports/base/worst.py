@@ -5,14 +5,15 @@ from html import escape
 from pgode.evaluation.evaluation import Evaluation
 from pgode.evaluation.worst import WorstEntry
 from pgode.reports.base.names import model_name, split_name
-from pgode.reports.base.numbers import significant, times
+from pgode.reports.base.numbers import MISSING, significant, times
 from pgode.reports.base.page import folded
 from pgode.reports.base.tables import row_group, table_html
 
 
 def worst_text(entry: WorstEntry) -> str:
-    """A name with its error and the ratio to the best naive model: "Jo 0.12 (1.9 × last value)"."""
-    return f"{entry.name} {significant(entry.error)}{_ratio(entry)}"
+    """A name with its error and the ratio to the best naive model: "Jo 0.12 (1.9 ×)"."""
+    ratio = "" if entry.ratio is None else f" ({times(entry.ratio)})"
+    return f"{entry.name} {significant(entry.error)}{ratio}"
 
 
 def worst_html(evaluation: Evaluation) -> str:
@@ -35,11 +36,7 @@ def worst_html(evaluation: Evaluation) -> str:
     return folded("Worst systems and objects", table_html(caption, head, bodies))
 
 
-def _ratio(entry: WorstEntry) -> str:
-    if entry.ratio is None:
-        return ""
-    return f" ({times(entry.ratio)} {model_name(entry.naive)})"
-
-
 def _cell(entry: WorstEntry) -> str:
-    return escape(_ratio(entry).strip(" ()")) or "–"
+    if entry.ratio is None:
+        return MISSING
+    return escape(f"{times(entry.ratio)} {model_name(entry.naive)}")
