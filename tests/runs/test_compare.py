@@ -84,6 +84,16 @@ def test_errors_are_those_of_an_evaluation_where_conditions_agree():
     assert result.naive["damped-trend"] == alone.naive["damped-trend"]["mae"]
 
 
+def test_long_series_are_scored_at_rolling_origins_unless_told_otherwise():
+    run = runs()["last-value"]
+    assert run.config.window.rolling
+    result = run.evaluate(walkers(), samples=0)
+    assert (result.origins, result.windows) == ("rolling", {"test": 2 * ((30 - 4) // 4)})
+    assert run.evaluate(walkers(), samples=0, origins="first").windows == {"test": 2}
+    with pytest.raises(InputError, match="replicas are of each system's first frames"):
+        run.evaluate(walkers(), replicas=walkers())
+
+
 def test_runs_of_other_features_and_single_runs_are_refused(tmp_path: Path):
     data = walkers()
     other = type(data)(data.dataset.assign(feature_units=("feature", np.array(["km", "km"]))))

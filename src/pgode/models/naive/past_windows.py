@@ -16,7 +16,7 @@ HELD_OUT = 5
 """Every fifth system, or the last fifth of a few long series, chooses the penalty."""
 ROWS = 40_000
 """About the most windows of single objects that a fit uses."""
-WORK = 1e11
+WORK = 3e10
 """About the most multiplications of a fit; where there are many targets it uses fewer windows."""
 CHUNK = 4096
 
