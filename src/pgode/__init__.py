@@ -22,6 +22,7 @@ _WHERE = {
     "Trajectories": "pgode.data.trajectories",
     "from_pyg": "pgode.data.files.pyg",
     "from_table": "pgode.data.files.table.importing",
+    "compare": "pgode.runs.compare",
     "open_run": "pgode.runs.api",
     "read": "pgode.data.files",
     "resume": "pgode.runs.api",
@@ -39,6 +40,7 @@ __all__ = [
     "Run",
     "Trajectories",
     "__version__",
+    "compare",
     "from_pyg",
     "from_table",
     "open_run",
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from pgode.data.simulate import simulate
     from pgode.data.trajectories import Edges, Trajectories
     from pgode.runs.api import open_run, resume, train
+    from pgode.runs.compare import compare
     from pgode.runs.exchange.pyg import to_pyg
     from pgode.runs.forecasts import Forecasts
     from pgode.runs.run import Run

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from pgode import __version__
 from pgode.cli.check import check
+from pgode.cli.compare import compare
 from pgode.cli.convert import convert
 from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
@@ -41,6 +42,7 @@ app.command(simulating)
 for command in (
     train,
     evaluate,
+    compare,
     forecast,
     report,
     laws,
