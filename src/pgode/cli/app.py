@@ -11,6 +11,7 @@ from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
 from pgode.cli.import_md import import_md
+from pgode.cli.import_mocap import import_mocap
 from pgode.cli.info import info
 from pgode.cli.laws import laws
 from pgode.cli.models import models
@@ -51,6 +52,7 @@ for command in (
     app.command(command)
 importing = App(name="import", help="Import data from other programs.")
 importing.command(import_md, name="md")
+importing.command(import_mocap, name="mocap")
 app.command(importing)
 
 
