@@ -32,7 +32,7 @@ FEW = 2
 """Systems of so few objects lie side by side."""
 REACH = 0.3
 """Part of an interval that is shown beyond what was observed, as a share of the latter's range."""
-LEAST = 0.01
+LEAST = 0.05
 """Smallest range of a panel, as a share of the largest of the same system."""
 LONGEST = 30
 """Characters of a name above a panel."""
