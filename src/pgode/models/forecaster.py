@@ -15,6 +15,9 @@ from pgode.runtime.settings import Settings
 Progress = Callable[[str, float], None]
 """Told what is being done, and which share of all is done."""
 
+KnownInputs = Literal["none", "past", "ahead"]
+"""What a model uses beyond states, see `Forecaster`."""
+
 
 class ModelConfig(Settings):
     """Settings of one model."""
@@ -58,7 +61,7 @@ class Forecaster(nn.Module):
     """
 
     trainable: ClassVar[bool] = True
-    known_inputs: ClassVar[Literal["none", "past", "ahead"]] = "none"
+    known_inputs: ClassVar[KnownInputs] = "none"
     config_type: ClassVar[type[ModelConfig]] = ModelConfig
 
     def __init__(self, config: ModelConfig, normaliser: Normaliser) -> None:

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from pgode.batches.windows import Batch
 from pgode.models.latent import Encoded, LatentConfig, LatentForecaster
-from pgode.nn.exogenous import Driven
 from pgode.nn.integrate import integrate
 from pgode.ode import Derivative, Solution, SolverConfig
 
@@ -23,7 +22,7 @@ class LatentODEConfig(LatentConfig):
 class InitialValueProblem:
     """A derivative, the state at time 0, and the map from states and their times to features."""
 
-    derivative: Derivative | Driven
+    derivative: Derivative
     initial: Float[Tensor, "objects state"]
     decode: Callable[
         [Float[Tensor, "outputs objects state"], Float[Tensor, "systems outputs"]],

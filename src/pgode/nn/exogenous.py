@@ -87,6 +87,12 @@ class Driven:
     given: Callable[[Float[Tensor, "objects width"]], Derivative]
     """The derivative while these are the constants and inputs."""
 
+    def __call__(
+        self, t: Float[Tensor, " objects"], z: Float[Tensor, "objects state"]
+    ) -> Float[Tensor, "objects state"]:
+        """The derivative where data have neither constants nor inputs."""
+        return self.given(z.new_empty(len(z), 0))(t, z)
+
     def now(self, batch: Batch) -> Derivative:
         """The derivative on the way to the first frame that is forecast."""
         return self.given(self.exogenous.ahead(batch, 1)[:, 0])

@@ -13,7 +13,7 @@ NEAR = 5e-5
 
 
 def integrate(
-    derivative: Derivative | Driven,
+    derivative: Derivative,
     initial: Float[Tensor, "objects width"],
     batch: Batch,
     times: Float[Tensor, "systems outputs"],

@@ -62,8 +62,7 @@ def test_state_starts_at_the_last_observation_and_the_message_at_zero(model, bat
     with torch.no_grad():
         summary, small = model.encoder(batch), 1e-4
         y = torch.nn.functional.pad(start, (0, MESSAGE))
-        bound = model.module.bind(summary, batch.graph).now(batch)
-        slope = bound(torch.zeros(batch.objects), y)
+        slope = model.module.bind(summary, batch.graph)(torch.zeros(batch.objects), y)
         forecast = model.forecast(batch, every([0.0, small])).mean
     assert_close(forecast[:, 0], start)
     # One frame is 0.1 units of the solver's time.

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -23,7 +22,8 @@ class DirectEffect(nn.Module):
 
         x_i(t) = E(d_i(t)) + forecast of (x_i - E(d_i))
 
-    A constant of E would cancel, so its last layer has none.
+    A constant of E would cancel, so its last layer has none. Positions do not jump with an input:
+    the features that E is for are values that are neither positions nor velocities.
     """
 
     def __init__(self, exogenous: Exogenous, width: int, features: list[int]) -> None:
@@ -35,17 +35,17 @@ class DirectEffect(nn.Module):
     def forward(
         self, batch: Batch, times: Float[Tensor, "systems outputs"]
     ) -> Float[Tensor, "outputs objects features"]:
-        """E at the times of a forecast, of the chosen features."""
-        return self._effect(self.exogenous.at(batch, times)).transpose(0, 1)
+        """E at the times of a forecast; 0 for features that it is not for."""
+        return self._effect(batch, self.exogenous.at(batch, times)).transpose(0, 1)
 
     def removed(self, batch: Batch) -> Batch:
         """The batch with its observations as they would be without the effect."""
-        effect = torch.zeros_like(batch.states)
-        effect[..., self.features] = self._effect(self.exogenous.past(batch))
+        effect = self._effect(batch, self.exogenous.past(batch))
         return replace(batch, states=batch.states - effect * batch.observed)
 
     def _effect(
-        self, given: Float[Tensor, "objects times exogenous"]
+        self, batch: Batch, given: Float[Tensor, "objects times exogenous"]
     ) -> Float[Tensor, "objects times features"]:
-        effect: Tensor = self.second(nn.functional.silu(self.first(given)))
+        effect = batch.states.new_zeros(*given.shape[:2], batch.states.shape[2])
+        effect[..., self.features] = self.second(nn.functional.silu(self.first(given)))
         return effect

@@ -1,6 +1,7 @@
 """PGODE, top to bottom: encode, draw an initial state, gate, solve, decode."""
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -9,7 +10,7 @@ from torch import Tensor, nn
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.flow import Flow
-from pgode.models.forecaster import Forecaster, Losses, ModelConfig
+from pgode.models.forecaster import Forecaster, KnownInputs, Losses, ModelConfig
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE
 from pgode.models.pgode.config import PGODEConfig
@@ -31,7 +32,7 @@ class PGODE(LatentODE):
 
     config: PGODEConfig
     config_type = PGODEConfig
-    known_inputs = "ahead"
+    known_inputs: ClassVar[KnownInputs] = "ahead"
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)

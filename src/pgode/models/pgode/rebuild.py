@@ -13,7 +13,6 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.data.neighbours import pairs_within
 from pgode.models.latent_ode import InitialValueProblem
-from pgode.nn.exogenous import Driven
 from pgode.nn.integrate import integrate
 from pgode.ode import Derivative, Solution, SolverConfig
 from pgode.runtime.errors import InputError
@@ -27,7 +26,7 @@ SLACK = 1e-6
 class GraphProblem(InitialValueProblem):
     """An initial value problem whose derivative depends on the graph of a batch."""
 
-    on_graph: Callable[[Batch], Derivative | Driven]
+    on_graph: Callable[[Batch], Derivative]
     """The derivative on the graph of another batch of the same objects."""
 
 

@@ -103,8 +103,10 @@ class Readout(nn.Module):
         straight = config.trend and not normaliser.velocities
         positions = [q for q in normaliser.positions if q in features and straight]
         self.trend = Trend(width, positions) if positions else None
-        acts = residual and bool(features) and exogenous.inputs > 0
-        self.effect = DirectEffect(exogenous, width, features) if acts else None
+        named = {*normaliser.positions, *normaliser.velocities}
+        values = [k for k in features if k not in named]
+        acts = residual and bool(values) and exogenous.inputs > 0
+        self.effect = DirectEffect(exogenous, width, values) if acts else None
 
     def change(
         self,
@@ -126,7 +128,9 @@ class Readout(nn.Module):
         decoded = decoded + base
         if self.trend is not None:
             decoded = decoded + self.trend(latent, past, times)[..., self.decoded]
-        return decoded if self.effect is None else decoded + self.effect(batch, times)
+        if self.effect is not None:
+            decoded = decoded + self.effect(batch, times)[..., self.decoded]
+        return decoded
 
 
 class Latent(Readout):

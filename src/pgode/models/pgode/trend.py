@@ -45,7 +45,7 @@ class Trend(nn.Module):
         value, when = (each[:, self.positions] for each in last_observed(batch))
         level, slope = self.line(batch)
         elapsed = times[batch.system].T.unsqueeze(2) - when
-        moved = (level - value) + (1 + self.share(states)) * slope * elapsed
+        moved: Tensor = (level - value) + (1 + self.share(states)) * slope * elapsed
         change = moved.new_zeros(*moved.shape[:2], batch.states.shape[2])
         change[..., self.positions] = moved
         return change

@@ -119,7 +119,7 @@ class RecurrentRollout(nn.Module):
         """The states at times 0, 1, ..., `frames`; the first of them is `start`."""
         _, state = self.encoder.summary_and_state(batch)
         rollout = [start.unsqueeze(1)]
-        for given in self.exogenous.ahead(batch, frames).split(1, dim=1):
-            hidden, state = self.decoder(beside(rollout[-1], given), state)
+        for given in self.exogenous.ahead(batch, frames).unbind(1):
+            hidden, state = self.decoder(beside(rollout[-1], given.unsqueeze(1)), state)
             rollout.append(rollout[-1] + self.change(hidden))
         return torch.cat(rollout, dim=1)

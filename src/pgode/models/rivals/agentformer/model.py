@@ -172,8 +172,9 @@ class AgentFormer(Forecaster):
         condition = self.decoder.memories(context, scene.absent)
         past: list[Memory] = []
         rollout = [state]
-        for frame, given in enumerate(scene.padded(known).split(1, dim=2)):
-            seen = torch.cat([state, CHANGE_SCALE * (state - before), intents, given], dim=-1)
+        for frame, given in enumerate(scene.padded(known).unbind(2)):
+            fed = [state, CHANGE_SCALE * (state - before), intents, given.unsqueeze(2)]
+            seen = torch.cat(fed, dim=-1)
             tokens = self.decoder_tokens(seen, state.new_full((1, 1, 1), frame))
             decoded, past = self.decoder(tokens, scene.absent, past, condition)
             before, state = state, state + self.change(decoded)
