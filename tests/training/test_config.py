@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from pgode.models import model_config
 from pgode.runtime.errors import InputError
-from pgode.training.config import RunConfig, parse_changes, run_config
+from pgode.training.config import RunConfig, parse_changes, run_config, with_implied
 
 
 def test_later_places_win_and_leave_the_rest(tmp_path: Path) -> None:
@@ -101,6 +102,21 @@ def test_an_invalid_value_is_named(key: str, value: object) -> None:
         run_config(preset="messages", changes={key: value})
     assert str(raised.value).startswith(f'the setting "{key}')
     assert f"--set {key}" in str(raised.value)
+
+
+@pytest.mark.parametrize("preset", ["messages", "paper", "molecules"])
+def test_a_stored_run_of_before_there_was_a_trend_has_none(preset: str) -> None:
+    stored = run_config("pgode", preset).model_dump(mode="json")
+    del stored["model"]["state"]["trend"]
+    assert with_implied(stored)["model"]["state"]["trend"] is False
+
+
+@pytest.mark.parametrize("messages", [True, False])
+def test_stored_laws_of_before_there_was_a_trend_still_open(messages: bool) -> None:
+    changes = {"model.dynamics.messages": messages}
+    stored = run_config("pgode", "default", changes=changes).model_dump(mode="json")
+    del stored["model"]["state"]["trend"]
+    assert model_config("pgode", with_implied(stored)["model"]).dynamics.messages is messages
 
 
 def test_a_config_cannot_change() -> None:
