@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgode.data.trajectories import Trajectories
+from pgode.models import model_config
 from pgode.runtime.errors import InputError
 from pgode.training.config import (
     RunConfig,
@@ -13,6 +14,7 @@ from pgode.training.config import (
     names_horizon,
     parse_changes,
     run_config,
+    with_implied,
     within_data,
 )
 
@@ -112,6 +114,21 @@ def test_an_invalid_value_is_named(key: str, value: object) -> None:
     assert f"--set {key}" in str(raised.value)
 
 
+@pytest.mark.parametrize("preset", ["messages", "paper", "molecules"])
+def test_a_stored_run_of_before_there_was_a_trend_has_none(preset: str) -> None:
+    stored = run_config("pgode", preset).model_dump(mode="json")
+    del stored["model"]["state"]["trend"]
+    assert with_implied(stored)["model"]["state"]["trend"] is False
+
+
+@pytest.mark.parametrize("messages", [True, False])
+def test_stored_laws_of_before_there_was_a_trend_still_open(messages: bool) -> None:
+    changes = {"model.dynamics.messages": messages}
+    stored = run_config("pgode", "default", changes=changes).model_dump(mode="json")
+    del stored["model"]["state"]["trend"]
+    assert model_config("pgode", with_implied(stored)["model"]).dynamics.messages is messages
+
+
 def test_a_config_cannot_change() -> None:
     config = run_config()
     with pytest.raises(ValueError, match="frozen"):
@@ -125,6 +142,7 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
         "residual_decoder": False,
         "history_readout": False,
         "mean_structure": False,
+        "trend": False,
     }
     changes = {"model.state": "kinematic", "model.state.mean_structure": False}
     assert run_config("pgode", "paper", changes=changes).model["state"] == {
@@ -132,6 +150,7 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
         "residual_decoder": True,
         "history_readout": True,
         "mean_structure": False,
+        "trend": True,
     }
 
 
