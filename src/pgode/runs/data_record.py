@@ -86,6 +86,7 @@ def _relative(source: str, folder: Path) -> str:
     except ValueError:  # On Windows, on another drive.
         return ""
 
+
 def _joins_all_pairs(data: Trajectories) -> bool:
     edges = data.edges
     if edges.attribute_names != ("weight",) or (edges.edge_attributes != 1).any():
