@@ -7,6 +7,7 @@ from rich.console import Console
 
 from pgode import __version__
 from pgode.cli.convert import convert
+from pgode.cli.data_covid import data_covid
 from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
@@ -52,6 +53,9 @@ for command in (
 importing = App(name="import", help="Import data from other programs.")
 importing.command(import_md, name="md")
 app.command(importing)
+obtaining = App(name="data", help="Make data sets from public sources.")
+obtaining.command(data_covid, name="covid")
+app.command(obtaining)
 
 
 def run_command(arguments: Sequence[str]) -> int:

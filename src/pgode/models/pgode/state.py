@@ -12,6 +12,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.pgode.dynamics.update import Mixture
 from pgode.models.pgode.history_readout import HistoryReadout
+from pgode.models.pgode.linear_past import LinearPast, LinearPastConfig
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.initialisation import scaled
@@ -61,8 +62,19 @@ class KinematicConfig(LatentStateConfig):
     kind: Literal["kinematic"] = "kinematic"  # type: ignore[assignment]
 
 
+class RegressedConfig(LatentStateConfig):
+    """State z, decoded as a change from a linear regression on the object's past."""
+
+    kind: Literal["regressed"] = "regressed"  # type: ignore[assignment]
+    history_readout: bool = Field(
+        False, description="add a weighted mean of the object's past to the regression too"
+    )
+    mean_structure: bool = Field(False, description="move towards a molecule's mean structure")
+    linear: LinearPastConfig = LinearPastConfig()
+
+
 StateConfig = Annotated[
-    KinematicConfig | LatentStateConfig,
+    KinematicConfig | RegressedConfig | LatentStateConfig,
     Field(discriminator="kind"),
     BeforeValidator(kind_of("kinematic")),
 ]
@@ -166,6 +178,46 @@ class Kinematic(nn.Module):
         order = [*self.positions, *self.velocities, *self.others]
         place = torch.tensor(order, device=states.device).argsort()
         return torch.cat(parts, dim=-1)[..., place]
+
+
+class Regressed(Latent):
+    """As `Latent`, but the base of the decoded change is a linear regression on the past.
+
+    The state is [t, z]: the regression needs the time of each output, in frames.
+    """
+
+    def __init__(
+        self, config: RegressedConfig, width: int, normaliser: Normaliser, frame_time: float
+    ) -> None:
+        super().__init__(config, width, normaliser)
+        self.frame_time = frame_time
+        self.linear = LinearPast(config.linear, normaliser)
+
+    def initial(
+        self, z0: Float[Tensor, "objects width"], batch: Batch
+    ) -> Float[Tensor, "objects inputs"]:
+        """Time 0 and z(0)."""
+        return torch.cat([torch.zeros_like(z0[:, :1]), z0], dim=-1)
+
+    def derivative(self, mixture: Mixture) -> Derivative:
+        """One frame per frame, and the right-hand side of Eq. 10."""
+
+        def derivative(t: Tensor, y: Tensor) -> Tensor:
+            clock = torch.full_like(y[:, :1], 1 / self.frame_time)
+            return torch.cat([clock, mixture(y[:, 1:]) - y[:, 1:]], dim=-1)
+
+        return derivative
+
+    def decode(
+        self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
+    ) -> Float[Tensor, "outputs objects features"]:
+        """The regression at each time, corrected by what is decoded from z."""
+        latent = states[..., 1:]
+        base = self.linear.last(batch) + self.linear(states[..., 0], batch)
+        decoded: Tensor = base + self.decoder(latent)
+        if self.history is not None:
+            decoded = decoded + self.history(latent, last_observed(batch)[0], batch)
+        return decoded
 
 
 def _decoder(config: LatentStateConfig, width: int, features: int) -> FeedForward:
