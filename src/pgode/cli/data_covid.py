@@ -89,7 +89,7 @@ def data_covid(
             "reports are downloaded from. Leave one out."
         )
     reports = covid.read_source(source, last)
-    data = covid.build(reports, settings)
+    data = covid.build(covid.Days.of_reports(reports), settings)
     files.write(data, output)
     parts = ", ".join(f"{(data.split == name).sum()} {name}" for name in ("train", "val", "test"))
     console.print(
