@@ -10,7 +10,7 @@ from pgode.batches.origins import Origins
 from pgode.batches.windows import Windows
 from pgode.data.files.covid.days import Daily, Days
 from pgode.data.trajectories import Trajectories
-from pgode.evaluation.covid.windows import WINDOWS, Window
+from pgode.evaluation.covid.windows import HORIZONS, WINDOWS, Window
 from pgode.evaluation.predictions import predict
 from pgode.models.forecaster import Forecaster
 
@@ -77,3 +77,26 @@ def forecast_totals(
         protocol: {horizon: totals(windows) for horizon, windows in by_horizon.items()}
         for protocol, by_horizon in WINDOWS.items()
     }
+
+
+def validation_totals(
+    model: Forecaster, data: Trajectories, normaliser: Normaliser, days: Days, average: int
+) -> tuple[ByHorizon, ByHorizon]:
+    """(forecast, truth) of the validation windows, at all horizons."""
+    held_out, deaths = data.split_of("val"), days.daily("deaths")
+    condition = int(held_out.n_frames[0]) - max(HORIZONS)
+    forecasts: dict[int, list[np.ndarray]] = {horizon: [] for horizon in HORIZONS}
+    truths: dict[int, list[np.ndarray]] = {horizon: [] for horizon in HORIZONS}
+    for system in range(held_out.systems):
+        one = held_out.select([system])
+        first = int(one.times[0, 0]) + condition
+        longest = Window(first, max(HORIZONS))
+        means = forecast_means(model, one, normaliser, condition, (longest,))[0]
+        for horizon in HORIZONS:
+            window = Window(first, horizon)
+            forecasts[horizon].append(forecast_total(means, average, deaths, window))
+            truths[horizon].append(true_totals(deaths, (window,))[0])
+    return (
+        {horizon: np.stack(values) for horizon, values in forecasts.items()},
+        {horizon: np.stack(values) for horizon, values in truths.items()},
+    )
