@@ -6,13 +6,13 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.data.files.covid.days import Days
-from pgode.evaluation.covid.quantiles import LEVELS, coverage, weighted_interval_score
+from pgode.evaluation.covid.quantiles import around, coverage, weighted_interval_score
 from pgode.evaluation.covid.totals import ByProtocol, Totals, true_totals
 from pgode.evaluation.covid.windows import WINDOWS
 from pgode.evaluation.evaluation import ScoreTable
 
 Spread = Mapping[int, Float[np.ndarray, " level"]]
-"""By horizon: quantiles of residuals of square roots of totals, see `quantiles`."""
+"""By horizon: quantiles of residuals, see `quantiles`."""
 
 
 def mean_absolute(forecast: Totals, truth: Totals) -> float:
@@ -42,12 +42,3 @@ def scored(forecasts: ByProtocol, days: Days, spread: Spread | None = None) -> S
                 row["coverage"] = coverage(quantiles, truth, 90)
             cells.setdefault(protocol, {})[horizon] = row
     return ScoreTable(cells)
-
-
-def around(
-    totals: Totals, spread: Float[np.ndarray, " level"]
-) -> Float[np.ndarray, "level window state"]:
-    """The quantiles of totals: their square roots plus those of residuals, squared."""
-    assert len(spread) == len(LEVELS)
-    roots = np.sqrt(np.maximum(totals, 0.0)) + spread[:, None, None]
-    return np.asarray(np.square(np.maximum(roots, 0.0)))
