@@ -122,12 +122,24 @@ PGODE_REGRESSED = Row(
     published="PGODE",
 )
 """For series: the base of a forecast is a linear regression on the object's own past weeks."""
+REGRESSION_ALONE = Row(
+    "its regression alone",
+    "pgode",
+    "messages",
+    (
+        *PGODE_REGRESSED.settings,
+        ("training.epochs", 1),
+        ("training.learning_rate", 1e-9),
+    ),
+)
+"""As prepared: what the trained networks add to it is the difference from the row above."""
 PGODE_MESSAGES = Row("PGODE, `messages` preset", "pgode", "messages", published="PGODE")
 EPIDEMIC = (
     *(row for row in (*RIVALS, *FURTHER) if row.label not in ("SocialODE", "I-GPODE")),
     PGODE_PAPER,
     PGODE_MESSAGES,
     PGODE_REGRESSED,
+    REGRESSION_ALONE,
 )
 """Models that need no positions."""
 
