@@ -72,6 +72,12 @@ class RegressedConfig(LatentStateConfig):
     mean_structure: bool = Field(False, description="move towards a molecule's mean structure")
     linear: LinearPastConfig = LinearPastConfig()
 
+    @model_validator(mode="after")
+    def _regression_is_the_base(self) -> "RegressedConfig":
+        if not self.residual_decoder:
+            raise ValueError("kind=regressed decodes a change; leave residual_decoder out")
+        return self
+
 
 StateConfig = Annotated[
     KinematicConfig | RegressedConfig | LatentStateConfig,
