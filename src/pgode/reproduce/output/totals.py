@@ -35,7 +35,13 @@ def total_cell(results: Sequence[Result], column: Column, published: float | Non
 def baseline_rows(
     dataset: str, results: Sequence[Result], columns: Sequence[Column]
 ) -> list[TableRow]:
-    """The baselines, which every finished trial has scored on the same data."""
+    """The baselines, which every finished trial has scored on the same data.
+
+    They have no quantiles, so they are not in a table of these alone.
+    """
+    columns = tuple(columns)
+    if all(column[2] in ("wis", "coverage") for column in columns):
+        return []
     scored = [result.totals.naive for result in results if result.totals is not None]
 
     def cell(name: str, column: Column) -> TableCell:
