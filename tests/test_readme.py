@@ -145,6 +145,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         "import md",
         "import mocap",
         "export-md",
+        "data covid",
     ):
         section = re.split(r"^## ", reference.split(f"\n## `pgode {name}`")[1], flags=re.M)[0]
         command = app

@@ -60,6 +60,7 @@ CASES = [
     pgode("groups", gate={"group_context": True}),
     pgode("recomputed", solver={"recompute": True}),
     pgode("residual-latent", state="latent"),
+    pgode("regressed", state={"kind": "regressed", "linear": {"lags": 3, "steps": 2}}),
     pgode("plain-encoder", encoder={"layer_norm": False, "rates": False, "relation": False}),
 ]
 CASES += [

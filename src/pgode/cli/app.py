@@ -9,6 +9,7 @@ from pgode import __version__
 from pgode.cli.check import check
 from pgode.cli.compare import compare
 from pgode.cli.convert import convert
+from pgode.cli.data_covid import data_covid
 from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
@@ -62,6 +63,9 @@ importing.command(import_wide, name="wide")
 importing.command(import_md, name="md")
 importing.command(import_mocap, name="mocap")
 app.command(importing)
+obtaining = App(name="data", help="Make data sets from public sources.")
+obtaining.command(data_covid, name="covid")
+app.command(obtaining)
 
 
 def run_command(arguments: Sequence[str]) -> int:

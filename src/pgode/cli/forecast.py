@@ -19,6 +19,7 @@ def forecast(
     times: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int | None = None,
     seed: SampleSeed = 0,
+    format_: Annotated[str, Parameter("--format")] = "",
 ) -> None:
     """Forecast each system after its last observed frame.
 
@@ -43,6 +44,9 @@ def forecast(
     samples
         Write this number of sampled forecasts as well, which makes the file several times larger; 0
         for the mean alone, without an interval. Only 0 goes with a table.
+    format_
+        hubverse: a CSV file of 23 quantiles of weekly deaths, for data of pgode data covid
+        --average 7. If not given, the ending of the output decides.
     """
     from rich.console import Console
 
@@ -53,6 +57,9 @@ def forecast(
     from pgode.runs.run import Run
     from pgode.runtime.files import file_size, writable_folder
 
+    if format_:
+        _write_for_hubs(format_, run, data, output)
+        return
     (check_table_output if table else check_output)(output)
     check_samples(output, samples)
     writable_folder(output)
@@ -77,3 +84,20 @@ def forecast(
     say(f"wrote {output}: {result.content}, {file_size(output)}")
     if trust := result.trust():
         say(trust)
+
+
+def _write_for_hubs(form: str, run: str, data: Path, output: Path) -> None:
+    """Quantiles of weekly totals in the columns of forecast hubs."""
+    from rich.console import Console
+
+    from pgode.data import files
+    from pgode.runs.hubverse import check_hubverse_output, write_hubverse
+    from pgode.runs.run import Run
+    from pgode.runtime.choices import one_of
+    from pgode.runtime.files import writable_folder
+
+    one_of("format", form, ("hubverse",))
+    check_hubverse_output(output)
+    writable_folder(output)
+    when, weeks = write_hubverse(Run.open(run), files.read(data), output, str(data))
+    Console().print(f"wrote {output}: {weeks} weeks after {when}", highlight=False, soft_wrap=True)

@@ -13,7 +13,7 @@ from pgode.models.pgode.dynamics import DynamicsConfig, MessagesConfig
 from pgode.models.pgode.encoder import EncoderConfig
 from pgode.models.pgode.gates import GateConfig
 from pgode.models.pgode.laws.config import LawsConfig
-from pgode.models.pgode.state import KinematicConfig, StateConfig
+from pgode.models.pgode.state import KinematicConfig, RegressedConfig, StateConfig
 from pgode.nn.gaussian import NARROW
 from pgode.ode import SolverConfig
 
@@ -146,7 +146,11 @@ class PGODEConfig(LatentODEConfig):
         return self
 
     def settled(self, training: Windows, seed: int) -> tuple[ModelConfig, str]:
-        """Whether laws need message prototypes beside them, where that is left open."""
+        """What is left open: messages beside laws, or the size of a regression on the past."""
+        if isinstance(self.state, RegressedConfig):
+            linear = self.state.linear.settled(training)
+            state = self.state.model_copy(update={"linear": linear})
+            return self.model_copy(update={"state": state}), ""
         from pgode.models.pgode.slow.unexplained import chosen
 
         return chosen(self, training, seed)

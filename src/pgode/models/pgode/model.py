@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
-from pgode.batches.windows import Batch
+from pgode.batches.windows import Batch, Windows
 from pgode.models.flow import Flow
-from pgode.models.forecaster import Forecaster, KnownInputs, Losses, ModelConfig
+from pgode.models.forecaster import Forecaster, KnownInputs, Losses, ModelConfig, Progress
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE
 from pgode.models.pgode.config import PGODEConfig
@@ -21,7 +21,13 @@ from pgode.models.pgode.gates import Contexts, Gate, NoGate, contexts_of
 from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.mutual_information import INDEPENDENT, MutualInformation, same_system
 from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
-from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
+from pgode.models.pgode.state import (
+    Kinematic,
+    KinematicConfig,
+    Latent,
+    Regressed,
+    RegressedConfig,
+)
 from pgode.nn.exogenous import NOTHING, Driven, Exogenous
 from pgode.nn.gaussian import DiagonalNormal, Posterior
 from pgode.ode import Solution
@@ -75,6 +81,14 @@ class PGODE(LatentODE):
             kind = LawsWithMessages if config.dynamics.messages else ForceLaws
             return kind(config, normaliser)
         return super().build(config, normaliser)
+
+    def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
+        """Fit the linear regression that the forecast starts from, where there is one."""
+        if not isinstance(self.state, Regressed):
+            return False
+        progress("regression on the past", 0.0)
+        self.state.linear.fit(training)
+        return True
 
     @property
     def prototypes(self) -> int:
@@ -209,6 +223,8 @@ class PGODE(LatentODE):
 
 def _state(config: PGODEConfig, normaliser: Normaliser, exogenous: Exogenous) -> Latent | Kinematic:
     """The kinematic state if configured and if the data name velocities; else the latent one."""
+    if isinstance(config.state, RegressedConfig):
+        return Regressed(config.state, config.width, normaliser, exogenous)
     if isinstance(config.state, KinematicConfig) and normaliser.velocities:
         frame_time = config.solver.frame_time
         return Kinematic(config.state, config.width, normaliser, frame_time, exogenous)

@@ -13,6 +13,7 @@ from pgode.batches.windows import Batch
 from pgode.models.pgode.direct_effect import DirectEffect
 from pgode.models.pgode.dynamics.update import Mixture
 from pgode.models.pgode.history_readout import HistoryReadout
+from pgode.models.pgode.linear_past import LinearPast, LinearPastConfig
 from pgode.models.pgode.trend import Trend
 from pgode.nn.exogenous import NOTHING, Exogenous, beside
 from pgode.nn.feedforward import FeedForward
@@ -73,8 +74,26 @@ class KinematicConfig(LatentStateConfig):
     kind: Literal["kinematic"] = "kinematic"  # type: ignore[assignment]
 
 
+class RegressedConfig(LatentStateConfig):
+    """State z, decoded as a change from a linear regression on the object's past."""
+
+    kind: Literal["regressed"] = "regressed"  # type: ignore[assignment]
+    history_readout: bool = Field(
+        False, description="add a weighted mean of the object's past to the regression too"
+    )
+    mean_structure: bool = Field(False, description="move towards a molecule's mean structure")
+    trend: bool = Field(False, description="add the line of positions without velocities too")
+    linear: LinearPastConfig = LinearPastConfig()
+
+    @model_validator(mode="after")
+    def _regression_is_the_base(self) -> "RegressedConfig":
+        if not self.residual_decoder:
+            raise ValueError("kind=regressed decodes a change; leave residual_decoder out")
+        return self
+
+
 StateConfig = Annotated[
-    KinematicConfig | LatentStateConfig,
+    KinematicConfig | RegressedConfig | LatentStateConfig,
     Field(discriminator="kind"),
     BeforeValidator(kind_of("kinematic")),
 ]
@@ -237,6 +256,31 @@ class Kinematic(Readout):
         order = [*self.positions, *self.velocities, *self.others]
         place = torch.tensor(order, device=states.device).argsort()
         return torch.cat(parts, dim=-1)[..., place]
+
+
+class Regressed(Latent):
+    """As `Latent`, but the base of the decoded change is a linear regression on the past."""
+
+    def __init__(
+        self,
+        config: RegressedConfig,
+        width: int,
+        normaliser: Normaliser,
+        exogenous: Exogenous = NOTHING,
+    ) -> None:
+        super().__init__(config, width, normaliser, exogenous)
+        self.linear = LinearPast(config.linear, normaliser)
+
+    def decode(
+        self,
+        states: Float[Tensor, "outputs objects inputs"],
+        batch: Batch,
+        times: Float[Tensor, "systems outputs"],
+    ) -> Float[Tensor, "outputs objects features"]:
+        """The regression at each time, corrected by what is decoded from z."""
+        change = self.change(states, batch, times) - last_observed(batch)[0]
+        base: Tensor = self.linear.last(batch) + self.linear(times[batch.system].T, batch)
+        return change + base
 
 
 def _decoder(

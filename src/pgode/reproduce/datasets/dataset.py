@@ -68,6 +68,10 @@ class Dataset(ABC):
     """Observed frames, unless a figure varies them."""
     splits: tuple[str, ...] = ("test", "ood")
     """Splits that are scored."""
+    starts: str = "random"
+    """Training windows of an epoch, see `window.starts`."""
+    stride: int = 1
+    """Frames between two of them, where they are all windows."""
     settings: tuple[tuple[str, Any], ...] = ()
     """Settings of every model that has them."""
 
@@ -106,6 +110,10 @@ class Dataset(ABC):
     @abstractmethod
     def read(self, budget: str, root: Path) -> Trajectories:
         """The data, for a trial."""
+
+    def read_tuning(self, budget: str, root: Path) -> Trajectories:
+        """The data of the short runs that choose a learning rate; here the same."""
+        return self.read(budget, root)
 
     def read_replicas(self, budget: str, root: Path) -> Trajectories | None:
         """The replicas, for a trial; None where there are none."""

@@ -1,6 +1,7 @@
 """The data sets of the paper's tables. A new one is one entry here."""
 
 from pgode.reproduce.datasets.dataset import Dataset
+from pgode.reproduce.datasets.epidemic import ReportedEpidemic
 from pgode.reproduce.datasets.particles import SimulatedParticles
 from pgode.reproduce.datasets.proteins import SimulatedProtein
 
@@ -14,5 +15,6 @@ DATASETS: dict[str, Dataset] = {
         SimulatedProtein("2n5c", "2N5C, superposed", entry="2n5c"),
         SimulatedProtein("5awl-raw", "5AWL, as simulated", entry="5awl", align="raw"),
         SimulatedProtein("2n5c-raw", "2N5C, as simulated", entry="2n5c", align="raw"),
+        ReportedEpidemic("covid", "COVID-19 in 50 US states"),
     )
 }

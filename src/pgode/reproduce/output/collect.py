@@ -16,6 +16,7 @@ from pgode.reproduce.output.content import (
     TableContent,
     TableRow,
 )
+from pgode.reproduce.output.totals import baseline_rows, total_cell
 from pgode.reproduce.plan.results import Result
 from pgode.reproduce.plan.selection import (
     Combination,
@@ -34,6 +35,8 @@ def collect(experiment: Experiment, selection: Selection, root: Path) -> Content
     """All results of an experiment so far."""
     if experiment.kind == "cost":
         return collect_cost(experiment, selection.budget, root)
+    if experiment.kind == "totals":
+        return collect_totals(experiment, selection, root)
     return collect_errors(experiment, selection, root)
 
 
@@ -60,6 +63,10 @@ def collect_errors(experiment: Experiment, selection: Selection, root: Path) -> 
             ]
             rows += naive_rows(dataset, evaluations, columns(experiment))
             rows += floor_rows(dataset, evaluations, columns(experiment))
+    return _table(experiment, selection, rows)
+
+
+def _table(experiment: Experiment, selection: Selection, rows: Sequence[TableRow]) -> TableContent:
     first = DATASETS[experiment.datasets[0]]
     return TableContent(
         name=experiment.name,
@@ -74,6 +81,23 @@ def collect_errors(experiment: Experiment, selection: Selection, root: Path) -> 
         axis=None if experiment.axis is None else experiment.axis.label,
         timed=experiment.axis is not None and experiment.axis.timed,
     )
+
+
+def collect_totals(experiment: Experiment, selection: Selection, root: Path) -> TableContent:
+    """The rows of a table of window totals, with the baselines below."""
+    results = {
+        combination: full_results(combination, experiment, selection, root)
+        for combination in combinations(experiment)
+    }
+    rows = [
+        _row(combination, finished, experiment, selection, root)
+        for combination, finished in results.items()
+    ]
+    finished = [result for group in results.values() for result in _all(group)]
+    for dataset in experiment.datasets:
+        of_data = [result for result in finished if result.trial.dataset == dataset]
+        rows += baseline_rows(dataset, of_data, columns(experiment))
+    return _table(experiment, selection, rows)
 
 
 def columns(experiment: Experiment) -> list[Column]:
@@ -98,7 +122,10 @@ def _row(
     def cell(column: Column) -> TableCell:
         length = trained_horizon(combination.dataset, column[1], selection)
         published = _published(experiment, combination, column)
-        return _cell(combination, column, _evaluations(results.get(length, [])), published)
+        trained = results.get(length, [])
+        if experiment.kind == "totals":
+            return total_cell(trained, column, published)
+        return _cell(combination, column, _evaluations(trained), published)
 
     return TableRow(
         dataset=combination.dataset,

@@ -10,8 +10,16 @@ from pgode.reports.base.names import SHORT_SPLITS, short_split_name
 from pgode.reports.base.page import Section, render_page
 from pgode.reports.terminal import SHARE_LABEL, percent_range
 from pgode.reproduce.datasets.registry import DATASETS
+from pgode.reproduce.output import totals
 from pgode.reproduce.output.baselines import FLOOR, LAW
-from pgode.reproduce.output.content import Content, CostContent, TableCell, TableContent, TableRow
+from pgode.reproduce.output.content import (
+    Column,
+    Content,
+    CostContent,
+    TableCell,
+    TableContent,
+    TableRow,
+)
 
 WORSE = "▲"
 LEGEND = (
@@ -90,14 +98,15 @@ def text_tables(content: Content) -> list[TextTable]:
 def _error_table(content: TableContent, dataset: str) -> TextTable:
     rows = content.rows_of(dataset)
     header = ["model"] if content.axis is None else ["model", content.axis]
-    header += [
-        f"{short_split_name(split)} {horizon} {variable}"
-        for split, horizon, variable in content.columns
-    ]
+    header += [_head(content, column) for column in content.columns]
     header += ["s / epoch"] if content.timed else []
     scored = [row.cells for row in rows if row.role != "floor"]
-    lowest = [_lowest(cells[n].ours for cells in scored) for n in range(len(content.columns))]
+    lowest = [
+        None if column[2] == "coverage" else _lowest(cells[n].ours for cells in scored)
+        for n, column in enumerate(content.columns)
+    ]
     unit = 10**-content.digits
+    digits = ".1f" if content.kind == "totals" else ".3g"
 
     def line(row: TableRow, label: str, cells: list[str], seconds: str) -> list[str]:
         value = [] if content.axis is None else [str(row.axis_value)]
@@ -105,7 +114,9 @@ def _error_table(content: TableContent, dataset: str) -> TextTable:
 
     lines = []
     for row in rows:
-        numbers = [_number(cell, low, unit) for cell, low in zip(row.cells, lowest, strict=True)]
+        numbers = [
+            _number(cell, low, unit, digits) for cell, low in zip(row.cells, lowest, strict=True)
+        ]
         seconds = f"{row.seconds_per_epoch:.1f}" if row.seconds_per_epoch else "-"
         lines.append(line(row, row.label, numbers, seconds))
     for row in rows:
@@ -126,12 +137,20 @@ def _cost_table(content: CostContent, dataset: str) -> TextTable:
     return TextTable(dataset, header, lines)
 
 
-def _number(cell: TableCell, lowest: float | None, unit: float) -> str:
+def _head(content: TableContent, column: Column) -> str:
+    split, horizon, variable = column
+    if content.kind == "totals":
+        part = "" if len({each[0] for each in content.columns}) == 1 else f"{split} "
+        return f"{part}{horizon} {variable.upper() if len(variable) < 5 else variable}"
+    return f"{short_split_name(split)} {horizon} {variable}"
+
+
+def _number(cell: TableCell, lowest: float | None, unit: float, digits: str) -> str:
     ours, spread, published = cell.ours, cell.spread, cell.published
-    theirs = "" if published is None else f" ({published / unit:.3g})"
+    theirs = "" if published is None else f" ({published / unit:{digits}})"
     if ours is None:
         return f"-{theirs}"
-    text = f"{ours / unit:.3g}" + ("" if spread is None else f" ± {spread / unit:.2g}")
+    text = f"{ours / unit:{digits}}" + ("" if spread is None else f" ± {spread / unit:.2g}")
     text = f"**{text}**" if ours == lowest else text
     return text + theirs + (f" {WORSE}" if published is not None and ours > published else "")
 
@@ -147,6 +166,10 @@ def _note(content: Content) -> str:
         if content.per_length
         else f"one model trained at {content.trained_horizon}"
     )
+    if content.kind == "totals":
+        scored = {column[2] for column in content.columns}
+        note = totals.LEGEND + (totals.QUANTILES if "wis" in scored else "")
+        return f"{note} Budget `{content.budget}`, {trained}."
     names = {row.model for row in content.rows}
     legend = LEGEND.format(digits=content.digits)
     legend += LAW_LEGEND if LAW in names else ""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pgode.evaluation.covid.result import TotalScores
 from pgode.evaluation.evaluation import Evaluation
 from pgode.reproduce.plan.trials import Trial
 from pgode.runtime.errors import InputError
@@ -44,6 +45,8 @@ class Result:
     """The version that computed it."""
     evaluation: Evaluation | None = None
     """Without curves and probabilistic scores; None for a trial that chooses a learning rate."""
+    totals: TotalScores | None = None
+    """Scores of window totals, where the data set is judged by them."""
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Result":
@@ -51,14 +54,26 @@ class Result:
         trial, scores = Trial.from_json(content["trial"]), content["evaluation"]
         shared = {"model": trial.model, "data_hash": content["data_hash"]}
         evaluation = None if scores is None else Evaluation.from_json(LEFT_OUT | shared | scores)
-        return cls(**{**content, "trial": trial, "evaluation": evaluation})
+        totals = content.get("totals")
+        return cls(
+            **{
+                **content,
+                "trial": trial,
+                "evaluation": evaluation,
+                "totals": totals and TotalScores.from_json(totals),
+            }
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
         scores = None if self.evaluation is None else self.evaluation.to_json()
         if scores is not None:
             scores = {k: v for k, v in scores.items() if k not in LEFT_OUT and k not in IN_RESULT}
-        return {**vars(self), "trial": self.trial.to_json(), "evaluation": scores}
+        content = {**vars(self), "trial": self.trial.to_json(), "evaluation": scores}
+        if self.totals is None:  # Results of other data sets stay as they are.
+            del content["totals"]
+            return content
+        return {**content, "totals": self.totals.to_json()}
 
 
 def result_file(trial: Trial, root: Path) -> Path:

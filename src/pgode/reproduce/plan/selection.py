@@ -104,6 +104,19 @@ def tuning_trials(combination: Combination, selection: Selection) -> list[Trial]
     return [current(trial) for trial in trials]
 
 
+def tuning_of(trial: Trial) -> Trial:
+    """The short run with the settings and the learning rate of a full trial."""
+    dataset = DATASETS[trial.dataset]
+    short = Trial(
+        *(dataset.name, trial.budget, trial.model, trial.preset, trial.settings),
+        epochs=BUDGETS[trial.budget].tuning_epochs,
+        rate=trial.rate,
+        horizon=dataset.tuning_horizon,
+        systems=dataset.sizes[trial.budget].tuning,
+    )
+    return current(short)
+
+
 def learning_rate(combination: Combination, selection: Selection, root: Path) -> float | None:
     """The rate with the lowest validation error; None while a short run is missing."""
     errors = []

@@ -79,7 +79,8 @@ class Trial:
         dataset = DATASETS[self.dataset]
         shared: dict[str, Any] = {
             **dataset.settings_of(self.model),
-            "window.starts": "random",
+            "window.starts": dataset.starts,
+            "window.stride": dataset.stride,
             "window.condition": self.condition,
             "window.horizon": self.horizon,
             "training.batch": dataset.batch,

@@ -1,16 +1,20 @@
 """Training and scoring one trial."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from pgode import __version__
 from pgode.data.trajectories import Trajectories
+from pgode.evaluation.covid.result import TotalScores
 from pgode.evaluation.evaluation import Evaluation
 from pgode.reproduce.datasets.dataset import Dataset
+from pgode.reproduce.datasets.epidemic import ReportedEpidemic
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, write_result
+from pgode.reproduce.plan.selection import tuning_of
 from pgode.reproduce.plan.trials import Trial, run_folder
 from pgode.runs.run import Run
 from pgode.runs.training import TrainingStopped, resume, train
@@ -30,12 +34,14 @@ def run_trial(
         if finished is not None:
             return finished
         dataset = DATASETS[trial.dataset]
-        data = _first_systems(dataset.read(trial.budget, root), trial.systems)
+        read = dataset.read_tuning if trial.tuning else dataset.read
+        data = _first_systems(read(trial.budget, root), trial.systems)
         try:
             run = _train(trial, data, root, threads, display)
         except TrainingStopped:
             return None
         result = _result(trial, run, data, _evaluate(trial, run, data, dataset, root))
+        result = replace(result, totals=_totals(trial, run, dataset, root))
         write_result(result, root)
         return result
 
@@ -61,13 +67,27 @@ def _evaluate(
     trial: Trial, run: Run, data: Trajectories, dataset: Dataset, root: Path
 ) -> Evaluation | None:
     """The scores of a finished run; None if it only serves to choose a learning rate."""
-    if trial.tuning:
+    if trial.tuning or isinstance(dataset, ReportedEpidemic):
         return None
     horizons = [h for h in dataset.horizons if h <= trial.horizon] or [trial.horizon]
     # Replicas branch off where the default condition ends.
     default = trial.condition == dataset.condition
     replicas = dataset.read_replicas(trial.budget, root) if default else None
     return run.evaluate(data, horizons=horizons, samples=0, replicas=replicas)
+
+
+def _totals(trial: Trial, run: Run, dataset: Dataset, root: Path) -> TotalScores | None:
+    """Scores of window totals, on data that is judged by them.
+
+    The spread of the quantiles is that of the short run with the same learning rate.
+    """
+    if not isinstance(dataset, ReportedEpidemic):
+        return None
+    if trial.tuning:
+        return dataset.spread(run, trial.budget, root)
+    short = read_result(tuning_of(trial), root)
+    known = None if short is None or short.totals is None else short.totals.spread
+    return dataset.totals(run, trial.budget, root, known)
 
 
 def _result(trial: Trial, run: Run, data: Trajectories, evaluation: Evaluation | None) -> Result:

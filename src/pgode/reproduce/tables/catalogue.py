@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.tables.published import ROWS
 
-Kind = Literal["errors", "cost", "curves", "pictures"]
+Kind = Literal["errors", "totals", "cost", "curves", "pictures"]
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,39 @@ PROTOTYPES = Axis(
     "prototypes", (2, 3, 4, 5, 6), usual=5, setting="model.dynamics.prototypes", timed=True
 )
 
+PGODE_REGRESSED = Row(
+    "PGODE on a regression of the past",
+    "pgode",
+    "messages",
+    (
+        ("model.state.kind", "regressed"),
+        ("model.state.linear.spacing", 7),
+        ("model.state.linear.constant", False),
+    ),
+    published="PGODE",
+)
+"""For series: the base of a forecast is a linear regression on the object's own past weeks."""
+REGRESSION_ALONE = Row(
+    "its regression alone",
+    "pgode",
+    "messages",
+    (
+        *PGODE_REGRESSED.settings,
+        ("training.epochs", 1),
+        ("training.learning_rate", 1e-9),
+    ),
+)
+"""As prepared: what the trained networks add to it is the difference from the row above."""
+PGODE_MESSAGES = Row("PGODE, `messages` preset", "pgode", "messages", published="PGODE")
+EPIDEMIC = (
+    *(row for row in (*RIVALS, *FURTHER) if row.label not in ("SocialODE", "I-GPODE")),
+    PGODE_PAPER,
+    PGODE_MESSAGES,
+    PGODE_REGRESSED,
+    REGRESSION_ALONE,
+)
+"""Models that need no positions."""
+
 EXPERIMENTS: dict[str, Experiment] = {
     each.name: each
     for each in (
@@ -147,6 +180,16 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             *("table9", "errors", "Three times as many objects", ("springs-30",)),
             (SOCIAL, HOPE, *OURS),
+        ),
+        Experiment("table10", "totals", "COVID-19, the published windows", ("covid",), EPIDEMIC),
+        Experiment(
+            *("table10-weeks", "totals", "COVID-19, whole weeks", ("covid",), EPIDEMIC),
+            splits=("weeks",),
+        ),
+        Experiment(
+            *("table10-quantiles", "totals", "COVID-19, quantiles", ("covid",), EPIDEMIC),
+            splits=("weeks", "test"),
+            variables=("wis", "coverage"),
         ),
         Experiment(
             *("table11", "errors", "Ablation on 2N5C", ("2n5c",), ABLATION),
