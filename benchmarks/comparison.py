@@ -186,7 +186,7 @@ Springs, EqMotion and EGNN.
 **COVID-19** ([the protocol](covid.md))
 
 - PGODE on a regression of the past is below the published PGODE, the rate of the last seven days
-  and the linear regression on weekly sums in all six cells, and its 90 % intervals hold 88 to 93 %.
+  and the linear regression on weekly sums in all six cells. Its 90 % intervals hold 88 to 93 %.
 - The regression alone is as good: what the trained networks add is within the spread over seeds.
   200 days of 50 states whose courses go together are too few to learn more from.
 - Without the regression, PGODE with messages, MPNODE and LSTM are a few per cent below the rate of

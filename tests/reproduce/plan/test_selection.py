@@ -53,7 +53,8 @@ def test_the_settings_of_every_row_are_those_of_its_model():
     for experiment in EXPERIMENTS.values():
         for row in experiment.rows:
             config = Trial("5awl", "quick", row.model, row.preset, row.settings).config(1)
-            made = {"model": model_config(config.name, config.model).model_dump()}
+            model = model_config(config.name, config.model).model_dump()
+            made = {**config.model_dump(), "model": model}
             for name, value in row.settings:
                 assert reduce(getitem, name.split("."), made) == value
 

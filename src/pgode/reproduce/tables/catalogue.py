@@ -185,11 +185,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         Experiment(
             *("table10-weeks", "totals", "COVID-19, whole weeks", ("covid",), EPIDEMIC),
             splits=("weeks",),
+            published="table10",
         ),
         Experiment(
             *("table10-quantiles", "totals", "COVID-19, quantiles", ("covid",), EPIDEMIC),
             splits=("weeks", "test"),
             variables=("wis", "coverage"),
+            published="table10",
         ),
         Experiment(
             *("table11", "errors", "Ablation on 2N5C", ("2n5c",), ABLATION),
