@@ -20,6 +20,7 @@ _WHERE = {
     "PgodeError": "pgode.runtime.errors",
     "Run": "pgode.runs.run",
     "Trajectories": "pgode.data.trajectories",
+    "compare": "pgode.runs.compare",
     "from_table": "pgode.data.files.table.importing",
     "open_run": "pgode.runs.api",
     "read": "pgode.data.files",
@@ -37,6 +38,7 @@ __all__ = [
     "Run",
     "Trajectories",
     "__version__",
+    "compare",
     "from_table",
     "open_run",
     "read",
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from pgode.data.simulate import simulate
     from pgode.data.trajectories import Edges, Trajectories
     from pgode.runs.api import open_run, resume, train
+    from pgode.runs.compare import compare
     from pgode.runs.forecasts import Forecasts
     from pgode.runs.run import Run
     from pgode.runtime.errors import InputError, PgodeError

@@ -6,6 +6,7 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from pgode import __version__
+from pgode.cli.compare import compare
 from pgode.cli.convert import convert
 from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
@@ -40,6 +41,7 @@ app.command(simulating)
 for command in (
     train,
     evaluate,
+    compare,
     forecast,
     report,
     laws,

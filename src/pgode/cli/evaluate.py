@@ -14,6 +14,9 @@ def evaluate(
     data: RunData = None,
     split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    metrics: str | None = None,
+    origins: str | None = None,
+    units: Annotated[bool, Parameter(negative=())] = False,
     samples: int = 20,
     seed: SampleSeed = 0,
     replicas: Path | None = None,
@@ -28,26 +31,35 @@ def evaluate(
     horizons
         Frames over which errors are averaged, such as 12,24,36. If not given, the trained horizon
         and multiples of 12 frames below it, at most three in all.
+    metrics
+        Scores to print, a table for each: mse, rmse, mae, ade, fde, best_of_n, crps, wis,
+        coverage_50, coverage_80, coverage_90, coverage_95, separated by commas. Mse if not given.
+    origins
+        Where windows start: first (each system's first frames), last, rolling, all, or every:N.
+        Rolling if the run was trained on all windows of long series, otherwise first.
+    units
+        Print errors in the data's own units, not scaled.
     samples
-        Number of sampled forecasts for CRPS and coverage; 0 omits both.
+        Number of sampled forecasts for probabilistic scores; 0 omits these.
     replicas
         File of replicas (pgode simulate protein --replicas): adds the irreducible error to
         the table, and to the run for its report.
     """
-    from rich.console import Console
-
-    from pgode.cli.parsing import whole_numbers
+    from pgode.cli.parsing import names, whole_numbers
     from pgode.data import files
-    from pgode.reports.terminal import error_table
+    from pgode.evaluation.scores.metrics import METRICS
+    from pgode.reports.base.verdicts import all_verdicts
+    from pgode.reports.terminal import error_table, table_console, worst_lines
     from pgode.runs.folder import source_of
     from pgode.runs.run import Run
     from pgode.runtime.files import writable_file, write_json
 
     if json is not None:
         writable_file(json)
+    asked = ["mse"] if metrics is None else names(metrics, "--metrics", "metric", METRICS)
     opened = Run.open(run)
     source = data or source_of(run)
-    console = Console()
+    console = table_console()
     with console.status("forecasting"):
         result = opened.evaluate(
             files.read(source),
@@ -57,8 +69,15 @@ def evaluate(
             seed=seed,
             replicas=None if replicas is None else files.read(replicas),
             source=str(source),
+            origins=origins,
+            metrics=asked if json is None else None,
         )
-    console.print(error_table(result))
+    for metric in asked:
+        console.print(error_table(result, metric, units=units))
+    for verdict in all_verdicts(result):
+        console.print(verdict.text, highlight=False, markup=False, soft_wrap=True)
+    for line in worst_lines(result):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     for name, use in (result.gate_use or {}).items():
         console.print(f"prototypes in use on {name}: {use.text}", highlight=False)
     if json is not None:

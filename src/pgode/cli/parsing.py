@@ -1,5 +1,8 @@
 """Parse lists given as one argument, such as 12,24,36."""
 
+from collections.abc import Collection
+
+from pgode.runtime.choices import one_of
 from pgode.runtime.errors import InputError
 
 
@@ -49,3 +52,13 @@ def pairs(text: str, option: str, example: str) -> dict[str, str]:
 def shares(text: str, option: str) -> list[float] | None:
     """Shares separated by commas; None if the text is empty."""
     return numbers(text, option) if text else None
+
+
+def names(text: str, option: str, what: str, known: Collection[str]) -> list[str]:
+    """Known names separated by commas, in the order given and without repeats."""
+    found = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not found:
+        raise InputError(
+            f'{option} "{text}" names nothing. Expected one or more of {", ".join(known)}.'
+        )
+    return [one_of(what, name, known) for name in found]

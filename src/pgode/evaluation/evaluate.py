@@ -1,25 +1,28 @@
 """Score a model and the naive models on the splits of one data set."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pgode.batches.normaliser import Normaliser
+from pgode.batches.origins import parsed
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
+from pgode.evaluation.baselines import Baselines, distinct
 from pgode.evaluation.evaluation import Curves, Evaluation, ScoreTable
 from pgode.evaluation.horizons import check_horizons
 from pgode.evaluation.known_law import predict_by_law
 from pgode.evaluation.predictions import Predictions, predict
-from pgode.evaluation.scores.errors import SystemErrors, error_by_frame, skill
+from pgode.evaluation.scores.errors import SystemErrors, best_naive, error_by_frame, skill
 from pgode.evaluation.scores.metrics import METRICS, Rows
 from pgode.evaluation.scores.physics import energy_drift
+from pgode.evaluation.scores.selection import chosen_metrics, column_units, in_own_units
 from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
-from pgode.models import Forecaster, build_model, model_config
-from pgode.models.registry import NAIVE
+from pgode.evaluation.worst import Worst, worst
+from pgode.models import Forecaster
 from pgode.training.gate_use import GateUse
 
 
@@ -34,53 +37,64 @@ def evaluate(
     calibration: Calibration | None = None,
     seed: int = 0,
     name: str = "model",
+    origins: str = "first",
+    metrics: Sequence[str] | None = None,
 ) -> Evaluation:
-    """Score a model and the naive models on each split, conditioned on each system's first frames.
+    """Score a model and the naive models on each split, on windows at some origins.
 
-    Probabilistic metrics score calibrated samples, or the draws of the model's posterior where
-    there is no calibration. `name` is the label of the model in the result.
+    `origins` is "first" (each system's first frames), "last", "rolling", "all" or "every:N", see
+    `pgode.batches.origins`. Probabilistic metrics score calibrated samples, or the draws of the
+    model's posterior where there is no calibration. `name` is the label of the model in the
+    result. Energies and the known law start from first frames, so they are omitted elsewhere.
     """
     normaliser = model.normaliser
     check_horizons(data, splits, condition, horizons)
-    baselines = {
-        each: build_model(each, model_config(each, {}), normaliser)
-        for each in naive_models(normaliser)
-    }
-    ours: dict[str, _SplitScores] = {}
-    naive: dict[str, dict[str, _SplitScores]] = {each: {} for each in baselines}
+    wanted = chosen_metrics(metrics, normaliser, samples)
+    baselines = Baselines.of(normaliser, data, condition, max(horizons))
+    ours = _Scored()
+    naive = {each: _Scored() for each in baselines.models}
     drift: dict[str, dict[str, float]] = {}
     law: dict[str, Rows] = {}
     gates: dict[str, GateUse] = {}
+    found_worst: dict[str, Worst] = {}
+    windows_of: dict[str, int] = {}
     seconds, evaluations = 0.0, 0
     for split in splits:
         windows = Windows(data.split_of(split), normaliser, condition, max(horizons))
-        predictions = predict(model, windows, draws_for(samples, calibration), seed)
+        places = parsed(origins, windows.frames, condition, max(horizons))
+        predictions = predict(model, windows, draws_for(samples, calibration), seed, places)
         sampled = _sampled(predictions, calibration, samples, seed) if samples else None
-        ours[split] = _scored(predictions, sampled, normaliser, horizons)
-        for each, baseline in baselines.items():
-            naive[each][split] = _scored(predict(baseline, windows), None, normaliser, horizons)
-        if (split_drift := energy_drift(windows, predictions)) is not None:
-            drift[split] = split_drift
-        if (by_law := predict_by_law(windows, predictions)) is not None:
-            law[split] = METRICS["mse"].rows(by_law, normaliser, horizons)
+        ours.add(split, predictions, sampled, normaliser, horizons, wanted)
+        others = {}
+        for each, baseline in baselines.models.items():
+            others[each] = predict(baseline, windows, origins=places)
+            naive[each].add(split, others[each], None, normaliser, horizons, wanted)
+        found_worst[split] = worst(windows.data, predictions, others)
+        windows_of[split] = len(places)
         if "gate" in predictions.contexts and (use := GateUse.of(predictions.contexts["gate"])):
             gates[split] = use
         seconds += predictions.seconds
         evaluations = predictions.evaluations
-    scores, naive_scores = _tables(ours), {each: _tables(parts) for each, parts in naive.items()}
-    reference = reference_model(normaliser)
-    naive_curves = {each: _curves(parts, np.mean) for each, parts in naive.items()}
+        if origins != "first":
+            continue
+        if (split_drift := energy_drift(windows, predictions)) is not None:
+            drift[split] = split_drift
+        if (by_law := predict_by_law(windows, predictions)) is not None:
+            law[split] = METRICS["mse"].rows(by_law, normaliser, horizons)
+    kept = distinct({each: parts.tables["mse"] for each, parts in naive.items()})
+    errors = {each: naive[each].tables["mse"] for each in kept}
+    reference = best_naive(errors)
     return Evaluation(
         model=name,
         horizons=tuple(horizons),
         variables=tuple(normaliser.variable_features),
-        scores=scores,
-        naive=naive_scores,
+        scores=ours.tables,
+        naive={each: naive[each].tables for each in kept},
         reference=reference,
-        skill=skill(scores["mse"], naive_scores[reference]["mse"]),
-        curves={name: _curves(ours, np.mean), **naive_curves},
-        curve_low=_curves(ours, partial(np.quantile, q=0.1)),
-        curve_high=_curves(ours, partial(np.quantile, q=0.9)),
+        skill=skill(ours.tables["mse"], errors, reference),
+        curves={name: ours.curves(np.mean), **{k: naive[k].curves(np.mean) for k in kept}},
+        curve_low=ours.curves(partial(np.quantile, q=0.1)),
+        curve_high=ours.curves(partial(np.quantile, q=0.9)),
         samples=samples,
         seed=seed,
         data_hash=data.hash,
@@ -89,44 +103,68 @@ def evaluate(
         energy_drift=drift or None,
         known_law=ScoreTable(law) if law else None,
         gate_use=gates or None,
+        raw={name: ours.raw_tables, **{k: naive[k].raw_tables for k in kept}},
+        units=column_units(normaliser),
+        worst=found_worst,
+        origins=origins,
+        windows=windows_of,
+        omitted=baselines.omitted,
     )
 
 
-def naive_models(normaliser: Normaliser) -> tuple[str, ...]:
-    """The naive models, which learn nothing and are scored beside every model on such data."""
-    return tuple(
-        name
-        for name, entry in NAIVE.items()
-        if entry.naive == "all data" or not normaliser.velocities
-    )
+@dataclass
+class _Scored:
+    """One model on all splits: rows of each metric, and errors of single windows and frames."""
 
+    scores: dict[str, dict[str, Rows]] = field(default_factory=dict)
+    raw: dict[str, dict[str, Rows]] = field(default_factory=dict)
+    errors: dict[str, SystemErrors] = field(default_factory=dict)
 
-def reference_model(normaliser: Normaliser) -> str:
-    """The baseline for skill: constant velocity where the data have velocities, else last value."""
-    return "constant-velocity" if normaliser.velocities else "last-value"
+    def add(
+        self,
+        split: str,
+        predictions: Predictions,
+        sampled: Predictions | None,
+        normaliser: Normaliser,
+        horizons: Sequence[int],
+        metrics: Sequence[str],
+    ) -> None:
+        """Score one split; metrics that need samples only if `sampled` is given."""
+        self.errors[split] = error_by_frame(predictions, normaliser)
+        for needs_samples, scored in ((False, predictions), (True, sampled)):
+            names = [name for name in metrics if METRICS[name].needs_samples == needs_samples]
+            if scored is None or not names:
+                continue
+            for name in names:
+                rows = METRICS[name].rows(scored, normaliser, horizons)
+                self.scores.setdefault(name, {})[split] = rows
+            own = scored.mapped(normaliser.raw)
+            for name in names:
+                if METRICS[name].power is not None:
+                    found = in_own_units(METRICS[name], own, normaliser, horizons)
+                    self.raw.setdefault(name, {})[split] = found
 
+    @property
+    def tables(self) -> dict[str, ScoreTable]:
+        """The scores of all splits, by metric, in the order of the table of metrics."""
+        return {name: ScoreTable(self.scores[name]) for name in METRICS if name in self.scores}
 
-@dataclass(frozen=True)
-class _SplitScores:
-    """One model on one split: rows of each metric, and errors of single systems and frames."""
+    @property
+    def raw_tables(self) -> dict[str, ScoreTable]:
+        """The scores in the data's own units."""
+        return {name: ScoreTable(self.raw[name]) for name in METRICS if name in self.raw}
 
-    scores: dict[str, Rows]
-    errors: SystemErrors
+    def curves(self, statistic: Callable[[np.ndarray], Any]) -> Curves:
+        """A statistic over windows at each frame; six digits are more than a picture shows."""
 
+        def at(values: np.ndarray) -> float | None:
+            known = values[np.isfinite(values)]
+            return float(f"{statistic(known):.6g}") if known.size else None
 
-def _scored(
-    predictions: Predictions,
-    sampled: Predictions | None,
-    normaliser: Normaliser,
-    horizons: Sequence[int],
-) -> _SplitScores:
-    """All metrics; those that need samples only if `sampled` is given."""
-    scores = {}
-    for name, metric in METRICS.items():
-        scored = sampled if metric.needs_samples else predictions
-        if scored is not None:
-            scores[name] = metric.rows(scored, normaliser, horizons)
-    return _SplitScores(scores, error_by_frame(predictions, normaliser))
+        return {
+            split: {name: [at(column) for column in values.T] for name, values in errors.items()}
+            for split, errors in self.errors.items()
+        }
 
 
 def _sampled(
@@ -136,25 +174,3 @@ def _sampled(
     if calibration is not None:
         return calibration.resampled(predictions, samples, seed)
     return predictions.with_draws(predictions.draws.astype(np.float64))
-
-
-def _tables(parts: Mapping[str, _SplitScores]) -> dict[str, ScoreTable]:
-    """The scores of all splits, by metric."""
-    names = dict.fromkeys(name for part in parts.values() for name in part.scores)
-    return {
-        name: ScoreTable({split: part.scores[name] for split, part in parts.items()})
-        for name in names
-    }
-
-
-def _curves(parts: Mapping[str, _SplitScores], statistic: Callable[[np.ndarray], Any]) -> Curves:
-    """A statistic over systems at each frame; six digits are more than a picture shows."""
-
-    def at(values: np.ndarray) -> float | None:
-        known = values[np.isfinite(values)]
-        return float(f"{statistic(known):.6g}") if known.size else None
-
-    return {
-        split: {name: [at(column) for column in values.T] for name, values in part.errors.items()}
-        for split, part in parts.items()
-    }

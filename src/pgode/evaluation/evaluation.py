@@ -9,10 +9,13 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from pgode.evaluation.worst import Worst
 from pgode.runtime.errors import InputError
 from pgode.training.gate_use import GateUse
 
 Cells = Mapping[str, Mapping[int, Mapping[str, float | None]]]
+Names = Mapping[str, Mapping[int, Mapping[str, str]]]
+"""By split, horizon and column: the name of a model."""
 Curves = Mapping[str, Mapping[str, list[float | None]]]
 """By split and variable: a value for each forecast frame, None where the truth is unknown."""
 
@@ -150,14 +153,18 @@ class Training:
 class Evaluation:
     """Scores of a model and of the naive models, by metric; see `pgode.evaluation.scores.METRICS`.
 
-    `naive` has the scores of the naive models, by name and metric; `reference` is the baseline for
-    `skill` (1 - mse / its mse). `curves` are mean squared errors at single frames, by model;
-    `curve_low` and `curve_high` are the 10 % and 90 % quantiles of the model's error over systems.
+    `naive` has the scores of the naive models, by name and metric. `reference` names the best naive
+    model of each cell (split, horizon and column), and `skill` is 1 - mse / its mse. `raw` has the
+    scores in the data's own units, by model and metric, and `units` the unit of each column.
+    `curves` are mean squared errors at single frames, by model;
+    `curve_low` and `curve_high` are the 10 % and 90 % quantiles of the model's error over windows.
     `energy_drift` is by split and then "forecast" or "truth". `samples` is 0 if probabilistic
     scores were omitted; `seconds` is the time of all forecasts of the model, and `evaluations` the
     number of right-hand-side evaluations of one forecast. `known_law` is
     the mean squared error of the law that simulated the data, see `pgode.evaluation.known_law`;
-    `gate_use` says by split how many prototypes a model with a gate uses.
+    `gate_use` says by split how many prototypes a model with a gate uses. `worst` lists systems and
+    objects with the largest errors, by split; `origins` says where windows start, `windows` how
+    many there are of each split, and `omitted` which naive models were not scored, and why.
     """
 
     model: str
@@ -165,7 +172,7 @@ class Evaluation:
     variables: tuple[str, ...]
     scores: dict[str, ScoreTable]
     naive: dict[str, dict[str, ScoreTable]]
-    reference: str
+    reference: Names
     skill: ScoreTable
     curves: dict[str, Curves]
     curve_low: Curves
@@ -180,6 +187,12 @@ class Evaluation:
     gate_use: dict[str, GateUse] | None = None
     noise_floor: NoiseFloor | None = None
     training: Training | None = None
+    raw: dict[str, dict[str, ScoreTable]] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    worst: dict[str, Worst] = field(default_factory=dict)
+    origins: str = "first"
+    windows: dict[str, int] = field(default_factory=dict)
+    omitted: dict[str, str] = field(default_factory=dict)
 
     @property
     def mse(self) -> ScoreTable:
@@ -199,9 +212,14 @@ class Evaluation:
         """Mean squared error of a naive model; an empty table if it was not scored."""
         return self.naive.get(model, {}).get("mse", ScoreTable())
 
+    def best_naive(self, split: str, horizon: int, column: str) -> str | None:
+        """The naive model with the lowest error of a cell; None where there is none."""
+        return self.reference.get(split, {}).get(horizon, {}).get(column)
+
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Evaluation":
-        """Read back what `to_json` wrote."""
+        """Read back what `to_json` wrote, now or before `reference` was by cell."""
+        skill = ScoreTable.from_json(content["skill"])
         floor, training = content.get("noise_floor"), content.get("training")
         law, use = content.get("known_law"), content.get("gate_use")
         return cls(
@@ -210,7 +228,14 @@ class Evaluation:
             variables=tuple(content["variables"]),
             scores=_tables(content["scores"]),
             naive={name: _tables(scores) for name, scores in content["naive"].items()},
-            skill=ScoreTable.from_json(content["skill"]),
+            reference=_names(content["reference"], skill),
+            skill=skill,
+            raw={name: _tables(scores) for name, scores in content.get("raw", {}).items()},
+            units=dict(content.get("units", {})),
+            worst={split: Worst.from_json(v) for split, v in content.get("worst", {}).items()},
+            origins=content.get("origins", "first"),
+            windows=dict(content.get("windows", {})),
+            omitted=dict(content.get("omitted", {})),
             known_law=None if law is None else ScoreTable.from_json(law),
             gate_use=None if use is None else {k: GateUse.from_json(v) for k, v in use.items()},
             noise_floor=None if floor is None else NoiseFloor.from_json(floor),
@@ -223,10 +248,22 @@ class Evaluation:
 
 
 _UNCHANGED = (
-    *("model", "reference", "curves", "curve_low", "curve_high", "samples", "seed", "data_hash"),
+    *("model", "curves", "curve_low", "curve_high", "samples", "seed", "data_hash"),
     *("seconds", "evaluations", "energy_drift"),
 )
 """Fields that JSON stores unchanged."""
+
+
+def _names(content: str | Mapping[str, Any], skill: ScoreTable) -> Names:
+    """The reference of each cell; results of earlier versions have one for all of them."""
+    if isinstance(content, str):
+        return {
+            split: {h: dict.fromkeys(row, content) for h, row in rows.items()}
+            for split, rows in skill.cells.items()
+        }
+    return {
+        split: {int(h): dict(row) for h, row in rows.items()} for split, rows in content.items()
+    }
 
 
 def _tables(content: Mapping[str, Any]) -> dict[str, ScoreTable]:

@@ -1,7 +1,7 @@
 """Forecasts of a whole split and the truth: the input of every score."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -39,6 +39,8 @@ class Predictions:
     """Scaled reference position of each object; no axes where the data have no reference."""
     intervals: Mapping[int, Interval] = field(default_factory=dict)
     """Central intervals by their level in per cent, where not the draws decide them."""
+    quantile: Callable[[float], Float[np.ndarray, "object frame feature"]] | None = None
+    """The quantile of the forecast at a rank, where not the draws decide it."""
     origins: Origins | None = None
     """The window behind each number of `system`: the system it was cut from, and its start.
 
@@ -57,6 +59,32 @@ class Predictions:
     def with_draws(self, draws: Float[np.ndarray, "draw object frame feature"]) -> "Predictions":
         """The same forecasts with other samples."""
         return replace(self, draws=draws)
+
+    def mapped(
+        self, function: Callable[[Float[np.ndarray, "*batch feature"]], np.ndarray]
+    ) -> "Predictions":
+        """The same forecasts in other units; `function` is increasing in each feature."""
+        quantile = self.quantile
+        return replace(
+            self,
+            mean=function(self.mean),
+            draws=function(self.draws),
+            truth=function(self.truth),
+            intervals={
+                n: (function(low), function(high)) for n, (low, high) in self.intervals.items()
+            },
+            quantile=None if quantile is None else lambda rank: function(quantile(rank)),
+        )
+
+    @property
+    def windows(self) -> int:
+        """Number of windows."""
+        return int(self.system.max(initial=-1)) + 1
+
+    @property
+    def data_system(self) -> Int[np.ndarray, " object"]:
+        """The system of the data that each object belongs to, however many windows it has."""
+        return self.system if self.origins is None else self.origins.systems[self.system]
 
 
 @torch.no_grad()

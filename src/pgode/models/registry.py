@@ -18,12 +18,18 @@ class ModelEntry:
     description: str
     citation: str = ""
     label: str = ""
-    naive: Literal["all data", "without velocities"] | None = None
-    """Of a model that learns nothing: the data on which it is scored beside every other model."""
+    naive: Literal["always", "where it fits"] | None = None
+    """Of a model that is scored beside every other: whether it has a row in every table, or only
+    where `Naive.suits` says that it differs from "last value"."""
 
 
 def _rival(path: str, description: str, citation: str) -> ModelEntry:
     return ModelEntry(f"pgode.models.rivals.{path}", description, citation)
+
+
+def _naive(path: str, description: str, label: str, *, always: bool = False) -> ModelEntry:
+    scored: Literal["always", "where it fits"] = "always" if always else "where it fits"
+    return ModelEntry(f"pgode.models.naive.{path}", description, label=label, naive=scored)
 
 
 MODELS: dict[str, ModelEntry] = {
@@ -54,20 +60,37 @@ MODELS: dict[str, ModelEntry] = {
     "eqmotion": _rival(
         "eqmotion:EqMotion", "equivariant, all frames at once", "Xu et al., CVPR 2023"
     ),
-    "last-value": ModelEntry(
-        *("pgode.models.naive:LastValue", "every feature keeps its last value"),
-        label="last value",
-        naive="all data",
+    "last-value": _naive(
+        "extrapolation:LastValue", "every feature keeps its last value", "last value", always=True
     ),
-    "constant-velocity": ModelEntry(
-        *("pgode.models.naive:ConstantVelocity", "positions continue with their last velocity"),
-        label="constant velocity",
-        naive="all data",
+    "constant-velocity": _naive(
+        "extrapolation:ConstantVelocity",
+        "positions continue with their last velocity",
+        "constant velocity",
+        always=True,
     ),
-    "mean-value": ModelEntry(
-        *("pgode.models.naive:MeanValue", "every feature is its mean over the condition"),
-        label="mean of the condition",
-        naive="without velocities",  # the mean suits objects that fluctuate
+    "mean-value": _naive(
+        "extrapolation:MeanValue",
+        "every feature is its mean over the condition",
+        "mean of the condition",
+    ),
+    "damped-trend": _naive(
+        "damped_trend:DampedTrend",
+        "every feature continues its recent slope, which fades",
+        "damped trend",
+    ),
+    "seasonal": _naive(
+        "seasonal:Seasonal", "every feature repeats its last season", "one season ago"
+    ),
+    "seasonal-rate": _naive(
+        "seasonal:SeasonalRate",
+        "every feature is its mean over the last season, as a 7-day rate",
+        "mean of the last season",
+    ),
+    "linear-past": _naive(
+        "linear_past:LinearPast",
+        "linear regression of each object on its own past",
+        "linear regression on own past",
     ),
 }
 NAIVE = {name: entry for name, entry in MODELS.items() if entry.naive is not None}

@@ -107,11 +107,17 @@ class Run:
         seed: int = 0,
         replicas: Trajectories | None = None,
         source: str = "the given data",
+        origins: str | None = None,
+        metrics: Sequence[str] | None = None,
     ) -> Evaluation:
-        """Score the forecasts of each split's first windows, and those of the naive models.
+        """Score the forecasts of each split and those of the naive models.
 
         The default splits are test and ood, or all splits of data that have neither. The default
         horizons are the trained one and multiples of 12 frames below it, see `default_horizons`.
+        `origins` says where windows start: "first" (each system's first frames), "last",
+        "rolling", "all" or "every:N". The default is rolling for a run that was trained on all
+        windows of long series, otherwise first. `metrics` are names of
+        `pgode.evaluation.scores.METRICS`; all that the data allow if not given.
         `replicas` (several futures of one state) add the irreducible error. This noise floor is
         also written to the run folder, for the report, unless the run is a model that comes with
         the package.
@@ -135,6 +141,8 @@ class Run:
             calibration=self.calibration,
             seed=seed,
             name=self.config.name,
+            origins=origins or ("rolling" if self.config.window.rolling else "first"),
+            metrics=metrics,
         )
         floor = None
         if replicas is not None:

@@ -1,10 +1,12 @@
-"""Squared errors of single systems and frames, and skill against another forecast."""
+"""Squared errors of single systems and frames, and skill against the best naive model."""
+
+from collections.abc import Mapping
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from pgode.batches.normaliser import Normaliser
-from pgode.evaluation.evaluation import ScoreTable
+from pgode.evaluation.evaluation import Names, ScoreTable
 from pgode.evaluation.predictions import Predictions
 
 SystemErrors = dict[str, Float[np.ndarray, "system frame"]]
@@ -32,18 +34,43 @@ def system_means(
     return np.divide(total, count, out=np.full_like(total, np.nan), where=count > 0)
 
 
-def skill(model: ScoreTable, reference: ScoreTable) -> ScoreTable:
-    """1 - model / reference: 1 is perfect, 0 no better, negative worse."""
+NEGLIGIBLE = 1e-16
+"""Squared errors below this are rounding of single precision, which all models compute in."""
 
-    def cell(error: float | None, other: float | None) -> float | None:
+
+def best_naive(naive: Mapping[str, ScoreTable]) -> Names:
+    """The model with the lowest error of each cell that any has an error of."""
+    cells = {
+        (split, h, name): None
+        for table in naive.values()
+        for split, rows in table.cells.items()
+        for h, row in rows.items()
+        for name in row
+    }
+    best: dict[str, dict[int, dict[str, str]]] = {}
+    for split, h, name in cells:
+        errors = {model: table.at(split, h, name) for model, table in naive.items()}
+        known = {model: error for model, error in errors.items() if error is not None}
+        if known:
+            lowest = min(known, key=known.__getitem__)
+            best.setdefault(split, {}).setdefault(h, {})[name] = lowest
+    return best
+
+
+def skill(model: ScoreTable, naive: Mapping[str, ScoreTable], best: Names) -> ScoreTable:
+    """1 - error / that of the best naive model: 1 is perfect, 0 no better, negative worse."""
+
+    def cell(split: str, h: int, name: str, error: float | None) -> float | None:
+        reference = best.get(split, {}).get(h, {}).get(name)
+        other = None if reference is None else naive[reference].at(split, h, name)
         if error is None or other is None:
             return None
-        return 1 - error / other if other > 0 else 0.0
+        return 1 - max(error, NEGLIGIBLE) / max(other, NEGLIGIBLE)
 
     return ScoreTable(
         {
             split: {
-                h: {name: cell(error, reference.at(split, h, name)) for name, error in row.items()}
+                h: {name: cell(split, h, name, error) for name, error in row.items()}
                 for h, row in rows.items()
             }
             for split, rows in model.cells.items()

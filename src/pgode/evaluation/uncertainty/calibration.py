@@ -18,7 +18,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.evaluation.predictions import Interval, Predictions
 from pgode.evaluation.uncertainty.joint_residuals import LEVELS, JointResiduals
 
-SCORED = (50, 90)
+SCORED = (50, 80, 90, 95)
 """Levels of the intervals that are scored."""
 DRAWS = 8
 """Posterior draws from which the spread of the model is estimated."""
@@ -126,14 +126,29 @@ class Calibration:
         It comes from the quantiles themselves: where errors have heavy tails, as those of chaotic
         motion, the interval of a few samples is too wide.
         """
+        ends = [
+            self.quantile(mean, draws, times, rank, reference)
+            for rank in ((100 - level) / 200, (100 + level) / 200)
+        ]
+        return None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
+
+    def quantile(
+        self,
+        mean: Float[np.ndarray, "object frame feature"],
+        draws: Float[np.ndarray, "draw object frame feature"],
+        times: Float[np.ndarray, "object frame"],
+        rank: float,
+        reference: Float[np.ndarray, "object axis"] | None = None,
+    ) -> Float[np.ndarray, "object frame feature"] | None:
+        """The value that the truth is below with probability `rank`, from 0.005 to 0.995.
+
+        None where samples are joint, so that these decide.
+        """
         if self.joint is not None and self.joint.suits(mean, reference):
             return None
         scale = _deviation(draws, mean) + _interpolated(times, self.frames, self.spread)
-        ends = []
-        for rank in ((100 - level) / 200, (100 + level) / 200):
-            table = _at_rank(self.quantiles, rank)
-            ends.append(mean + scale * _interpolated(times, self.frames, table))
-        return ends[0], ends[1]
+        table = _at_rank(self.quantiles, rank)
+        return np.asarray(mean + scale * _interpolated(times, self.frames, table))
 
     def resampled(self, predictions: Predictions, count: int, seed: int) -> Predictions:
         """Predictions with `count` calibrated samples in place of draws of the posterior."""
@@ -144,7 +159,18 @@ class Calibration:
             if (found := self.interval(*given, level, predictions.reference)) is not None
         }
         samples = self.samples(*given, count, seed, predictions.reference)
-        return replace(predictions, draws=samples, intervals=intervals)
+
+        def quantile(rank: float) -> Float[np.ndarray, "object frame feature"]:
+            found = self.quantile(*given, rank, predictions.reference)
+            assert found is not None
+            return found
+
+        return replace(
+            predictions,
+            draws=samples,
+            intervals=intervals,
+            quantile=quantile if intervals else None,
+        )
 
 
 def _short(value: float) -> float:

@@ -7,10 +7,10 @@ from html import escape
 import numpy as np
 from jaxtyping import Bool
 
-from pgode.evaluation.evaluation import ScoreTable
-from pgode.reports.base.comparison import Comparison, Ratio
-from pgode.reports.base.names import model_name, split_name
-from pgode.reports.base.numbers import excess, times
+from pgode.evaluation.evaluation import Evaluation, ScoreTable
+from pgode.reports.base.comparison import Comparison, Ratio, compare
+from pgode.reports.base.names import split_name
+from pgode.reports.base.numbers import excess, significant, times
 
 MAX_CELLS = 6
 """Cells of a table that one sentence names; further ones are only counted."""
@@ -29,22 +29,91 @@ class Verdict:
 
 
 def verdicts(comparison: Comparison) -> list[Verdict]:
-    """Warnings about the errors; if there are none, that the model beats every naive model."""
+    """How the model compares with the best naive model of each cell: the worst one, and all."""
     unknown = ~np.isfinite(comparison.errors[0])
-    warnings = []
+    found = []
     if unknown.any():
         cells = _cells(comparison, unknown, None)
-        warnings.append(Verdict(False, f"The model has no finite error for {cells}."))
-    others = comparison.models[1:]
-    for other in others:
-        ratio = comparison.ratio(other)
-        if ratio is not None and (ratio > 1).any():
-            warnings.append(Verdict(False, _worse(comparison, other, ratio)))
-    if warnings or not others:
-        return warnings
-    *first, last = map(model_name, others)
-    names = f"{', '.join(first)} and {last}" if first else last
-    return [Verdict(True, f"Better than {names} in every cell of the table.")]
+        found.append(Verdict(False, f"The model has no finite error for {cells}."))
+    ratio = comparison.skill_ratio
+    if ratio is None or not np.isfinite(ratio).any():
+        return found
+    known = ratio[np.isfinite(ratio)]
+    worse = np.isfinite(ratio) & (ratio > 1)
+    average = f"{significant(float(np.exp(np.log(known).mean())), 2)} × its error on average"
+    better = int((known < 1).sum())
+    if not worse.any():
+        s, h, v = _worst(ratio)
+        closest = f"closest for {_cell(comparison, s, h, v)} ({times(float(ratio[s, h, v]))} "
+        closest += f"{comparison.naive_at(s, h, v)})"
+        text = f"Better than the best naive model in {_share(better, known.size)}, {average}, "
+        return [*found, Verdict(not unknown.any() and better > 0, f"{text}{closest}.")]
+    s, h, v = _worst(ratio)
+    text = (
+        f"Worse than {comparison.naive_at(s, h, v)} for {_cell(comparison, s, h, v)}: "
+        f"{excess(float(ratio[s, h, v]))}."
+    )
+    rest = worse.copy()
+    rest[s, h, v] = False
+    if rest.any():
+        cells = _cells(comparison, rest, ratio, naive=True)
+        text += f" Also worse than the best naive model for {cells}."
+    where = f"in {_share(better, known.size)}" if better else "in no cell"
+    return [*found, Verdict(False, f"{text} Better than the best naive model {where}, {average}.")]
+
+
+def feature_verdicts(evaluation: Evaluation, features: Sequence[str] = ()) -> list[Verdict]:
+    """Features that are worse than a naive model while their pooled variable is not.
+
+    A pooled mean is ruled by the feature with the largest errors, and hides the others.
+    """
+    single = tuple(features) or tuple(
+        name for name in evaluation.mse.columns if name not in evaluation.variables
+    )
+    pooled, alone = compare(evaluation), compare(evaluation, single) if single else None
+    if alone is None or alone.skill_ratio is None or pooled.skill_ratio is None:
+        return []
+    if not (pooled.skill_ratio <= 1).any():
+        return []
+    ratio = alone.skill_ratio
+    worse = np.isfinite(ratio) & (ratio > 1)
+    if not worse.any():
+        return []
+    cells = _cells(alone, worse, ratio, naive=True)
+    return [Verdict(False, f"Single features worse than the best naive model: {cells}.")]
+
+
+def gate_verdicts(evaluation: Evaluation) -> list[Verdict]:
+    """A warning where a gate uses hardly more than one prototype.
+
+    Not for force laws: their prototypes are kinds of objects, of which data may have one.
+    """
+    config = {} if evaluation.training is None else evaluation.training.config
+    dynamics = config.get("model", {}).get("dynamics")
+    if isinstance(dynamics, dict) and dynamics.get("kind") == "laws":
+        return []
+    collapsed = {
+        split: use for split, use in (evaluation.gate_use or {}).items() if use.is_collapsed
+    }
+    return [
+        Verdict(
+            False,
+            f"The gate has collapsed {split_name(split)}: of {use.prototypes} prototypes "
+            f"{use.overall:.2f} are in use, so the mixture does no more than a single one.",
+        )
+        for split, use in list(collapsed.items())[:1]
+    ]
+
+
+def all_verdicts(evaluation: Evaluation, features: Sequence[str] = ()) -> list[Verdict]:
+    """What a reader should know first of an evaluation, the comparison with naive models first."""
+    comparison = compare(evaluation)
+    return [
+        *verdicts(comparison),
+        *feature_verdicts(evaluation, features),
+        *gate_verdicts(evaluation),
+        *law_verdicts(comparison, evaluation.known_law),
+    ]
 
 
 def law_verdicts(comparison: Comparison, law: ScoreTable | None) -> list[Verdict]:
@@ -77,18 +146,31 @@ def verdict_list(sentences: Sequence[Verdict]) -> str:
     return f'<ul class="verdicts">{items}</ul>' if items else ""
 
 
-def _worse(comparison: Comparison, other: str, ratio: Ratio) -> str:
-    worse = ratio > 1
-    where = f"in {worse.sum()} of {worse.size} cells: {_cells(comparison, worse, ratio)}"
-    if worse.all():
-        where = f"in every cell of the table, by up to {excess(float(ratio.max()))}"
-    return f"Worse than {model_name(other)}, which learns nothing, {where}."
+def _share(count: int, of: int) -> str:
+    if of == 1:
+        return "the only cell" if count else "no cell"
+    return f"all {of} cells" if count == of else f"{count} of {of} cells"
+
+
+def _worst(ratio: Ratio) -> tuple[int, int, int]:
+    """The cell with the largest ratio."""
+    s, h, v = np.unravel_index(int(np.nanargmax(ratio)), ratio.shape)
+    return int(s), int(h), int(v)
+
+
+def _cell(comparison: Comparison, split: int, horizon: int, variable: int) -> str:
+    return (
+        f"{comparison.variables[variable]} at {comparison.horizons[horizon]} frames "
+        f"{split_name(comparison.splits[split])}"
+    )
 
 
 def _cells(
     comparison: Comparison,
     chosen: Bool[np.ndarray, "split horizon variable"],
     ratio: Ratio | None,
+    *,
+    naive: bool = False,
 ) -> str:
     """Names of the chosen cells: "v at 12 frames out of distribution (1.3 ×), ..."."""
     places = np.argwhere(chosen)
@@ -96,11 +178,10 @@ def _cells(
         places = places[np.argsort(-ratio[chosen], kind="stable")]
     names = []
     for split, horizon, variable in places:
-        cell = (
-            f"{comparison.variables[variable]} at {comparison.horizons[horizon]} frames "
-            f"{split_name(comparison.splits[split])}"
-        )
-        factor = "" if ratio is None else f" ({excess(float(ratio[split, horizon, variable]))})"
-        names.append(cell + factor)
+        cell = _cell(comparison, split, horizon, variable)
+        if ratio is not None:
+            other = f" {comparison.naive_at(split, horizon, variable)}" if naive else ""
+            cell += f" ({excess(float(ratio[split, horizon, variable]))}{other})"
+        names.append(cell)
     more = len(names) - MAX_CELLS
     return ", ".join(names[:MAX_CELLS] + ([f"and {more} more"] if more > 0 else []))

@@ -13,7 +13,7 @@ from pgode.reports.base.numbers import finite
 from pgode.reports.base.page import folded
 from pgode.reports.run.data import PageContent
 
-BAND = "10 to 90 % of systems"
+BAND = "10 to 90 % of {}"
 PANELS = 8
 """Panels shown at once; data with many variables fold the others away."""
 
@@ -55,7 +55,7 @@ def error_legend(evaluation: Evaluation) -> str:
     """Names of the lines and of the band of the error panels."""
     entries = [(model_name(evaluation.model), "own")]
     if evaluation.curve_low and evaluation.curve_high:
-        entries.append((BAND, "band"))
+        entries.append((_band(evaluation), "band"))
     others = (name for name in evaluation.curves if name != evaluation.model)
     return legend([*entries, *((model_name(name), line_class(name)) for name in others)])
 
@@ -81,8 +81,12 @@ def _error_chart(evaluation: Evaluation, split: str, variable: str) -> Chart:
         series,
         "frames ahead",
         "mean squared error",
-        band=(BAND, low, high) if len(low) and len(high) else None,
+        band=(_band(evaluation), low, high) if len(low) and len(high) else None,
     )
+
+
+def _band(evaluation: Evaluation) -> str:
+    return BAND.format("systems" if evaluation.origins == "first" else "windows")
 
 
 def _curve(curves: Curves, split: str, variable: str) -> Float[np.ndarray, " frames"]:

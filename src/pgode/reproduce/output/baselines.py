@@ -17,7 +17,7 @@ def naive_rows(
 ) -> list[TableRow]:
     """The naive models; every scored trial of the data set has their errors.
 
-    Those for all data have a row even before any score; the others suit only some data.
+    Two have a row even before any score; the others suit only some data.
     """
     scored = {name for evaluation in evaluations for name in evaluation.naive}
 
@@ -27,9 +27,7 @@ def naive_rows(
             dataset, model_name(name), name, _first_known(tables, columns), role="naive"
         )
 
-    return [
-        row(name) for name, entry in NAIVE.items() if name in scored or entry.naive == "all data"
-    ]
+    return [row(name) for name, entry in NAIVE.items() if name in scored or entry.naive == "always"]
 
 
 def floor_rows(

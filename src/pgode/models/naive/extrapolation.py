@@ -1,4 +1,4 @@
-"""Untrained baselines, part of every table."""
+"""Untrained baselines that keep or continue the last observations."""
 
 from dataclasses import replace
 from typing import ClassVar
@@ -20,8 +20,13 @@ class NaiveConfig(ModelConfig):
 class Naive(Forecaster):
     """A forecaster without parameters, given by `extrapolate`."""
 
-    config_type = NaiveConfig
+    config_type: ClassVar[type[ModelConfig]] = NaiveConfig
     trainable: ClassVar[bool] = False
+
+    @classmethod
+    def suits(cls, normaliser: Normaliser, condition: int) -> bool:
+        """Whether the model differs from "last value" on such data, so that it is worth a row."""
+        return True
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0
@@ -55,6 +60,11 @@ class MeanValue(Naive):
     than any single frame.
     """
 
+    @classmethod
+    def suits(cls, normaliser: Normaliser, condition: int) -> bool:
+        """The mean of one frame is that frame."""
+        return condition > 1
+
     def extrapolate(
         self, batch: Batch, times: Float[Tensor, "systems outputs"]
     ) -> Float[Tensor, "objects outputs features"]:
@@ -76,6 +86,11 @@ class ConstantVelocity(Naive):
         self.positions, self.velocities = normaliser.positions, normaliser.velocities
         gain, offset = normaliser.drift() if self.velocities else ([], [])
         self.gain, self.offset = torch.tensor(gain), torch.tensor(offset)
+
+    @classmethod
+    def suits(cls, normaliser: Normaliser, condition: int) -> bool:
+        """Needs positions, and velocities or two observations of them."""
+        return bool(normaliser.positions) and (bool(normaliser.velocities) or condition > 1)
 
     def extrapolate(
         self, batch: Batch, times: Float[Tensor, "systems outputs"]

@@ -1,0 +1,1 @@
+"""Several models on the same windows, and intervals of their differences."""

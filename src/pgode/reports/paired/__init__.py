@@ -1,0 +1,1 @@
+"""The comparison of several runs: a table for the terminal, and a page."""
