@@ -14,6 +14,7 @@ from pgode.cli.forecast import forecast
 from pgode.cli.import_md import import_md
 from pgode.cli.import_table import import_table
 from pgode.cli.import_wide import import_wide
+from pgode.cli.import_mocap import import_mocap
 from pgode.cli.info import info
 from pgode.cli.laws import laws
 from pgode.cli.models import models
@@ -57,6 +58,7 @@ importing = App(name="import", help="Import data from other programs.")
 importing.command(import_table, name="table")
 importing.command(import_wide, name="wide")
 importing.command(import_md, name="md")
+importing.command(import_mocap, name="mocap")
 app.command(importing)
 
 

@@ -13,6 +13,7 @@ def report(
     *,
     data: RunData = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     examples: int = 6,
     samples: int = 20,
     seed: SampleSeed = 0,
@@ -24,19 +25,24 @@ def report(
     output
         File to write; report.html in the run folder if not given (for a shipped model, its name
         with .html in the current folder).
+    horizons
+        Scored numbers of frames, such as 6,12; the longest is also what the pictures show. If not
+        given, the trained horizon and the multiples of 12 below it.
     examples
-        Systems of each split to show.
+        Systems of each split to show; of a few long series, windows along them.
     samples
         Number of sampled forecasts for the intervals.
     """
     from rich.console import Console
 
+    from pgode.cli.parsing import whole_numbers
     from pgode.data import files
     from pgode.runs.folder import is_shipped, source_of
     from pgode.runs.report import write_run_report
     from pgode.runs.run import Run
     from pgode.runtime.files import writable_file
 
+    scored = whole_numbers(horizons, "--horizons") if horizons is not None else None
     opened = Run.open(run)
     page = Path(f"{run}.html") if is_shipped(opened.folder) else opened.folder / "report.html"
     target = output or page
@@ -45,6 +51,12 @@ def report(
     console = Console()
     with console.status("forecasting and drawing"):
         write_run_report(
-            opened, files.read(source), target, examples=examples, samples=samples, seed=seed
+            opened,
+            files.read(source),
+            target,
+            examples=examples,
+            samples=samples,
+            seed=seed,
+            horizons=scored,
         )
     console.print(f"wrote {target.resolve()}", highlight=False, soft_wrap=True)

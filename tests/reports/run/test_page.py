@@ -10,7 +10,7 @@ from tests.reports.fabricate import made_evaluation, planar, springs_report
 from pgode.evaluation.evaluation import Training
 from pgode.reports import ReportData, render, write_report
 from pgode.reports.base import example as example_room
-from pgode.reports.run import player
+from pgode.reports.run.systems import player
 from pgode.runtime.errors import InputError
 
 VOID = {"meta", "input", "br", "link", "img"}

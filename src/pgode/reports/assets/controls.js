@@ -7,12 +7,16 @@ function startPlayer(data) {
   const [systems, views, objects] = ["system", "view", "object"].map((n) => element(`player-${n}`));
   const [slider, clock, button] = ["time", "clock", "play"].map((n) => element(`player-${n}`));
   const readout = element("player-readout");
-  const switches = ["edges", "tails", "truth", "interval"];
+  const keys = element("player-keys");
+  const switches = ["edges", "tails", "truth", "interval", "beside"];
   const scene = { chosen: -1, frame: 0, show: {} };
 
   const text = (value) => (Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "unknown");
   const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
-  const axes = () => (scene.view.x === null ? [scene.view.y] : [scene.view.x, scene.view.y]);
+  const axes = () => [scene.view.x, scene.view.y, scene.view.z].filter(Number.isInteger);
+  const flat = () => scene.view.z === undefined;
+  const called = (object) => scene.system.labels?.[object] ?? `object ${object}`;
+  const titled = (object) => scene.system.labels?.[object] ?? `Object ${object}`;
 
   // Distance between forecast and truth in the chosen view.
   function miss(object) {
@@ -28,7 +32,8 @@ function startPlayer(data) {
     const phase = ahead > 0
       ? `forecast ${ahead} of ${system.times.length - system.condition}`
       : `observed ${frame + 1} of ${system.condition}`;
-    clock.textContent = `time ${Number(system.times[frame].toPrecision(6))}${unit} · ${phase}`;
+    const time = system.dates?.[frame] ?? `time ${Number(system.times[frame].toPrecision(6))}${unit}`;
+    clock.textContent = `${time} · ${phase}`;
     slider.setAttribute("aria-valuetext", clock.textContent);
     const point = (kind) => axes().map((k) => text(scene.states[kind](chosen, frame, k))).join(", ");
     if (chosen >= 0) {
@@ -37,8 +42,8 @@ function startPlayer(data) {
         ? ` Prototype weights: ${system.gate.slice(chosen * count, (chosen + 1) * count).map((w) => w.toFixed(2)).join(", ")}.`
         : "";
       readout.textContent = ahead > 0
-        ? `Object ${chosen}: forecast (${point("shown")}), truth (${point("truth")}), distance ${text(miss(chosen))}.${gate}`
-        : `Object ${chosen}: observed (${point("shown")}).${gate}`;
+        ? `${titled(chosen)}: forecast (${point("shown")}), truth (${point("truth")}), distance ${text(miss(chosen))}.${gate}`
+        : `${titled(chosen)}: observed (${point("shown")}).${gate}`;
     } else if (ahead > 0) {
       const distances = Array.from({ length: system.objects }, (_, o) => miss(o)).filter(Number.isFinite);
       readout.textContent = distances.length
@@ -62,10 +67,15 @@ function startPlayer(data) {
     const context = canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    scene.map = mapOf(scene.system, scene.view, width, height);
-    const time = data.time ? `time (${data.time})` : "time";
-    const labels = [scene.view.x === null ? time : data.features[scene.view.x], data.features[scene.view.y]];
-    drawScene(context, scene, labels);
+    scene.width = width;
+    if (flat()) {
+      scene.map = mapOf(scene.system, scene.view, width, height);
+      const time = scene.system.dates ? "" : data.time ? `time (${data.time})` : "time";
+      const labels = [scene.view.x === null ? time : data.features[scene.view.x], data.features[scene.view.y]];
+      drawScene(context, scene, labels);
+    } else {
+      drawSpace(context, scene, width, height, data.names);
+    }
     describe();
   }
 
@@ -83,7 +93,7 @@ function startPlayer(data) {
     scene.colours = palette(system.objects);
     scene.chosen = -1;
     objects.replaceChildren(new Option("all", "-1"),
-      ...Array.from({ length: system.objects }, (_, index) => new Option(String(index), String(index))));
+      ...Array.from({ length: system.objects }, (_, index) => new Option(system.labels?.[index] ?? String(index), String(index))));
     slider.max = String(system.times.length - 1);
     setFrame(Math.min(scene.frame, system.times.length - 1));
   }
@@ -91,6 +101,10 @@ function startPlayer(data) {
   function setView() {
     scene.view = data.views[Number(views.value)];
     for (const name of ["edges", "tails"]) element(`show-${name}`).disabled = scene.view.x === null;
+    element("show-beside").parentElement.hidden = flat();
+    keys.hidden = flat();
+    canvas.classList.toggle("space", !flat());
+    if (flat()) canvas.removeAttribute("tabindex"); else canvas.tabIndex = 0;
   }
 
   // The object nearest to the pointer: by distance in a plane, by the height of its line over time.
@@ -104,6 +118,13 @@ function startPlayer(data) {
       frame = gaps.indexOf(Math.min(...gaps));
     }
     let [best, reach] = [-1, 18];
+    if (!flat()) {
+      scene.points.forEach((point, object) => {
+        const gap = Math.hypot(point[0] - x, point[1] - y);
+        if (gap < reach) [best, reach] = [object, gap];
+      });
+      return best;
+    }
     for (let object = 0; object < system.objects; object += 1) {
       const [at, height] = placer(scene, "shown", object)(frame);
       const gap = Math.hypot(scene.view.x === null ? 0 : at - x, height - y);
@@ -128,13 +149,15 @@ function startPlayer(data) {
   views.addEventListener("change", () => { setView(); draw(); });
   objects.addEventListener("change", () => choose(Number(objects.value)));
   startPlayback({ button, slider, speed: element("player-speed"), frame: () => scene.frame, setFrame });
+  startTurning(canvas, scene, draw);
   canvas.addEventListener("click", (event) => {
+    if (scene.dragged) return;
     const object = nearest(event);
     choose(object === scene.chosen ? -1 : object);
   });
   canvas.addEventListener("pointermove", (event) => {
     const object = nearest(event);
-    if (object < 0) hideTip(); else showTip(event, `object ${object}`);
+    if (object < 0) hideTip(); else showTip(event, called(object));
   });
   canvas.addEventListener("pointerleave", hideTip);
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
@@ -145,6 +168,6 @@ function startPlayer(data) {
   scene.frame = Math.floor((data.systems[0].condition + data.systems[0].times.length) / 2);
   setSystem();
   new ResizeObserver(() => {
-    if (canvas.clientWidth && scene.map.box.w !== canvas.clientWidth - MARGIN.left - MARGIN.right) draw();
+    if (canvas.clientWidth && scene.width !== canvas.clientWidth) draw();
   }).observe(canvas);
 }

@@ -88,17 +88,27 @@ function rule(context, x1, y1, x2, y2) {
   context.stroke();
 }
 
-function drawAxes(context, map, colours, xLabel, yLabel) {
+// Labels of the x axis: dates at evenly chosen frames where the system has them, else round numbers.
+function xTicks(map, scene) {
+  const { system, view } = scene;
+  const room = map.box.w / 110;
+  if (view.x !== null || !system.dates) return ticks(...map.x, Math.max(2, room)).map((value) => [value, String(value)]);
+  const stride = Math.max(1, Math.ceil(system.times.length / Math.max(2, room)));
+  return system.times.map((time, k) => [time, system.dates[k]]).filter((_, k) => k % stride === 0);
+}
+
+function drawAxes(context, map, scene, xLabel, yLabel) {
   const { box } = map;
+  const { colours } = scene;
   context.font = "12px system-ui, sans-serif";
   context.fillStyle = colours.soft;
   context.strokeStyle = colours.rule;
   context.lineWidth = 1;
   context.textAlign = "center";
   context.textBaseline = "top";
-  for (const value of ticks(...map.x, Math.max(2, box.w / 110))) {
+  for (const [value, text] of xTicks(map, scene)) {
     rule(context, map.px(value), box.y, map.px(value), box.y + box.h);
-    context.fillText(String(value), map.px(value), box.y + box.h + 6);
+    context.fillText(text, map.px(value), box.y + box.h + 6);
   }
   context.fillText(xLabel, box.x + box.w / 2, box.y + box.h + 23);
   context.textAlign = "right";
@@ -260,8 +270,8 @@ function drawLines(context, scene) {
 }
 
 function drawScene(context, scene, labels) {
-  const { map, colours } = scene;
-  drawAxes(context, map, colours, ...labels);
+  const { map } = scene;
+  drawAxes(context, map, scene, ...labels);
   context.save();
   context.beginPath();
   context.rect(map.box.x, map.box.y, map.box.w, map.box.h);

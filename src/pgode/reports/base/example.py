@@ -48,8 +48,9 @@ class Example:
 
     `lower` and `upper` bound the central 90 % of the sampled forecasts. An edge is
     (receiver, sender, weight). `gate` has the prototype weights of each object, if the model has
-    prototypes. `labels` are names of the objects, if they have any; `encounters` is given by models
-    with force laws.
+    prototypes. `labels` are names of the objects and `system` that of the system, if they have any;
+    `dates` are those of the times, where times have dates; `encounters` is given by models with
+    force laws.
     """
 
     split: str
@@ -66,6 +67,10 @@ class Example:
     parameters: dict[str, float] = field(default_factory=dict)
     labels: Sequence[str] = ()
     encounters: Encounters | None = None
+    system: str = ""
+    dates: Sequence[str] = ()
+    period: str = ""
+    """What is observed and what is forecast, as one phrase; may be empty."""
 
     def __post_init__(self) -> None:
         """Refuse arrays whose shapes do not agree."""
@@ -80,6 +85,9 @@ class Example:
         }
         for name, shape in expected.items():
             self._require(name, np.shape(getattr(self, name)), shape)
+        for name, count in (("labels", objects), ("dates", condition + horizon)):
+            if len(getattr(self, name)):
+                self._require(name, (len(getattr(self, name)),), (count,))
         if self.gate is not None:
             prototypes = self._sizes("gate", self.gate, 2)[1]
             self._require("gate", np.shape(self.gate), (objects, prototypes))
@@ -93,7 +101,7 @@ class Example:
     @property
     def name(self) -> str:
         """Name of the system in the report and in errors."""
-        return f"{self.split} system {self.number}"
+        return f"{self.split} {self.system or f'system {self.number}'}"
 
     @property
     def parameter_text(self) -> str:
@@ -102,8 +110,8 @@ class Example:
 
     @property
     def title(self) -> str:
-        """The name with the parameters, if there are any."""
-        return f"{self.name} · {self.parameter_text}" if self.parameters else self.name
+        """The name with the period and the parameters, if there are any."""
+        return " · ".join(part for part in (self.name, self.period, self.parameter_text) if part)
 
     @property
     def objects(self) -> int:
@@ -137,6 +145,18 @@ class Example:
     def label(self, index: int) -> str:
         """Name of an object."""
         return self.labels[index] if self.labels else f"object {index}"
+
+    def object_errors(self) -> Float[np.ndarray, " objects"]:
+        """Mean squared error of each object over all features; NaN where the truth is unknown.
+
+        Features count alike, by their share of the range that is shown of them.
+        """
+        share = (self.forecast - self.truth) / np.ptp(self.bounds(), axis=1)
+        known = np.isfinite(share)
+        total = np.where(known, share, 0.0) ** 2
+        with np.errstate(invalid="ignore"):
+            mean: Float[np.ndarray, " objects"] = total.sum((1, 2)) / known.sum((1, 2))
+        return mean
 
     def bounds(self) -> Float[np.ndarray, "features 2"]:
         """The range of each feature to show: that of observations and truth, with a margin.

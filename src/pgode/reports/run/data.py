@@ -110,6 +110,12 @@ def planes(data: ReportData) -> list[View]:
     ]
 
 
+def space(data: ReportData) -> tuple[int, ...]:
+    """The three features that are positions; none where there are more or fewer."""
+    positions = tuple(index for index, role in enumerate(data.roles) if role == "position")
+    return positions if len(positions) == 3 else ()
+
+
 def lines(data: ReportData) -> list[View]:
     """Every feature over time."""
     return [View(f"{name} over time", None, index) for index, name in enumerate(data.features)]

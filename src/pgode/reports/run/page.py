@@ -13,12 +13,12 @@ from pgode.reports.molecule.presentation import MoleculePresentation
 from pgode.reports.run.data import PageContent, ReportData
 from pgode.reports.run.energy import energy_section
 from pgode.reports.run.error_curves import error_section
-from pgode.reports.run.player import ObjectPresentation
 from pgode.reports.run.prototypes import prototypes_section
 from pgode.reports.run.provenance import provenance_section
 from pgode.reports.run.summary import summary_section
+from pgode.reports.run.systems.player import ObjectPresentation
+from pgode.reports.run.systems.trajectories import trajectories_section
 from pgode.reports.run.training import training_section
-from pgode.reports.run.trajectories import trajectories_section
 from pgode.reports.run.uncertainty import uncertainty_section
 from pgode.runtime.files import write_text
 

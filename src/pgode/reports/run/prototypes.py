@@ -11,8 +11,8 @@ from pgode.reports.base.example import Example
 from pgode.reports.base.names import split_name
 from pgode.reports.base.verdicts import Verdict, verdict_list
 from pgode.reports.run.data import PageContent
-from pgode.reports.run.pictures import object_style
-from pgode.reports.run.trajectories import split_columns
+from pgode.reports.run.systems.columns import split_columns
+from pgode.reports.run.systems.pictures import object_style
 
 WIDTH = 520.0
 LEFT, TOP, ROW, MEAN = 30.0, 24.0, 24.0, 46.0
@@ -66,7 +66,10 @@ def gate_map(example: Example, gate: Float[np.ndarray, "objects prototypes"]) ->
             parts.append(f'<circle {style} cx="{svg.number(x - 9)}" cy="11" r="4"/>')
             parts.append(svg.text(x + 6, 15, str(index), "tick mid"))
     else:
-        parts.append(svg.text(LEFT, 15, f"objects 0 to {objects - 1}", "tick start"))
+        span = f"objects 0 to {objects - 1}"
+        if example.labels:
+            span = f"{objects} objects, {_short(example.label(0))} to {_short(example.label(-1))}"
+        parts.append(svg.text(LEFT, 15, span, "tick start"))
     for k in range(prototypes):
         y = TOP + k * ROW
         parts.append(svg.text(LEFT - 8, y + ROW / 2 + 4, str(k), "tick end"))
@@ -82,6 +85,10 @@ def gate_map(example: Example, gate: Float[np.ndarray, "objects prototypes"]) ->
         f'<svg class="gate" viewBox="0 0 {svg.number(WIDTH)} {svg.number(height)}" role="img" '
         f'aria-label="{escape(label)}">{"".join(parts)}</svg>'
     )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 24 else f"{name[:23]}…"
 
 
 def _cell(x: float, y: float, width: float, weight: float, tip: str, roomy: bool) -> str:

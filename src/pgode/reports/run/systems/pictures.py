@@ -10,6 +10,7 @@ from pgode.reports.base.charts import legend
 from pgode.reports.base.example import Example
 from pgode.reports.base.names import labelled
 from pgode.reports.run.data import ReportData, View, lines, planes
+from pgode.reports.run.systems.dated import DatedAxis
 
 WIDTH = 460.0
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 8.0, 8.0, 42.0
@@ -28,14 +29,21 @@ def picture(data: ReportData, example: Example) -> str:
         f'<div data-view="{index}"{" hidden" * (index > 0)}>{_draw(data, example, view)}</div>'
         for index, view in enumerate(picture_views(data))
     )
-    caption = f"<b>{escape(example.name)}</b>"
-    caption += f" · {escape(example.parameter_text)}" if example.parameters else ""
+    details = [part for part in (example.period, example.parameter_text) if part]
+    caption = f"<b>{escape(example.name)}</b>" + "".join(f" · {escape(part)}" for part in details)
     return f"<figure>{drawn}<figcaption>{caption}</figcaption></figure>"
 
 
 def picture_legend() -> str:
     """The three kinds of line."""
     return legend([("observed", "seen"), ("forecast", "ahead"), ("truth", "true")])
+
+
+def time_axis(example: Example, low: float, high: float) -> svg.Axis:
+    """The times of a system between two pixels, with dates where it has them."""
+    if example.dates:
+        return DatedAxis.of(example.times, example.dates, low, high)
+    return svg.Axis.around(example.times, low, high, margin=0.02)
 
 
 def object_style(index: int, count: int) -> str:
@@ -51,12 +59,11 @@ def _draw(data: ReportData, example: Example, view: View) -> str:
     low, high = LEFT, WIDTH - RIGHT
     bottom, top = height - BOTTOM, TOP
     if view.x is None:
-        times = example.times
-        x_axis = svg.Axis.around(times, low, high, margin=0.02)
+        x_axis = time_axis(example, low, high)
         y_axis = svg.Axis(bounds[view.y, 0], bounds[view.y, 1], bottom, top)
-        x_label = labelled("time", data.time_units)
+        x_label = "" if example.dates else labelled("time", data.time_units)
     else:
-        x_axis, y_axis = _same_scale(bounds[view.x], bounds[view.y], (low, high), (bottom, top))
+        x_axis, y_axis = same_scale(bounds[view.x], bounds[view.y], (low, high), (bottom, top))
         x_label = data.label(view.x)
     parts = [svg.frame(x_axis, y_axis, x_label, data.label(view.y), grid=False)]
     corner = f'x="{svg.number(low)}" y="{svg.number(top)}"'
@@ -111,7 +118,7 @@ def _object(example: Example, view: View, index: int, x_axis: svg.Axis, y_axis: 
     )
 
 
-def _same_scale(
+def same_scale(
     x_bounds: Float[np.ndarray, " 2"],
     y_bounds: Float[np.ndarray, " 2"],
     x_pixels: tuple[float, float],

@@ -12,7 +12,7 @@ from pgode.reports.base.example import MAX_OBJECTS, Example, included
 from pgode.reports.base.numbers import short_list
 from pgode.reports.base.page import Section, asset
 from pgode.reports.base.presentation import Player, player_html
-from pgode.reports.run.data import ReportData, lines, planes
+from pgode.reports.run.data import ReportData, lines, planes, space
 
 RESOLUTION = 1e-4
 """Step to which values are rounded, as a share of the range shown: finer than any screen."""
@@ -20,6 +20,11 @@ IN_A_PLANE = (
     "Any included system, frame by frame. Discs are observations or forecasts, rings are the "
     "truth, and an ellipse spans the middle 90 % of the sampled forecasts along each axis. Click "
     "an object to single it out."
+)
+IN_SPACE = (
+    "Any included system, frame by frame: the observations or the forecast in colour and the truth "
+    "in grey, joined by the edges of the graph. A cross spans the middle 90 % of the sampled "
+    "forecasts along each axis. Click an object to single it out."
 )
 OVER_TIME = (
     "Any included system, frame by frame. Lines are observations or forecasts, dashes are the "
@@ -53,8 +58,9 @@ class ObjectPresentation:
 
     def player(self, examples: Sequence[Example]) -> Player:
         """Objects in planes of their positions, and features over time."""
-        explanation = IN_A_PLANE if planes(self.data) else OVER_TIME
-        script = "".join(map(asset, ("player.js", "playback.js", "controls.js")))
+        flat = IN_A_PLANE if planes(self.data) else OVER_TIME
+        explanation = IN_SPACE if space(self.data) else flat
+        script = "".join(map(asset, ("player.js", "space.js", "playback.js", "controls.js")))
         return Player(
             player_html("player.html", examples, explanation),
             [script],
@@ -67,15 +73,32 @@ def player_data(data: ReportData, examples: Sequence[Example]) -> dict[str, Any]
     views = [
         {"label": view.label, "x": view.x, "y": view.y} for view in (*planes(data), *lines(data))
     ]
+    axes = space(data)
+    if axes:
+        x, y, z = axes
+        views.insert(0, {"label": "in three dimensions", "x": x, "y": y, "z": z})
     return {
         "features": [data.label(index) for index in range(len(data.features))],
+        "names": list(data.features),
         "time": data.time_units,
         "views": views,
-        "systems": [_system(example) for example in examples],
+        "systems": [_system(example, axes) for example in examples],
     }
 
 
-def _system(example: Example) -> dict[str, Any]:
+def _upward(example: Example, axes: Sequence[int]) -> int:
+    """The axis (0 to 2) along which objects lie farthest apart: for a body, from feet to head."""
+    states = example.observed[..., list(axes)]
+    known = np.isfinite(states).all(2)
+    spread = [
+        states[known[:, frame], frame].std(0)
+        for frame in range(states.shape[1])
+        if known[:, frame].any()
+    ]
+    return int(np.mean(spread, axis=0).argmax()) if spread else len(axes) - 1
+
+
+def _system(example: Example, axes: Sequence[int]) -> dict[str, Any]:
     bounds = example.bounds()
     decimals = [_decimals(high - low) for low, high in bounds]
     edges = [
@@ -98,6 +121,9 @@ def _system(example: Example) -> dict[str, Any]:
         "truth": _flat(example.truth, decimals),
         "edges": edges,
         "gate": gate,
+        **({"up": _upward(example, axes)} if axes else {}),
+        **({"labels": list(example.labels)} if example.labels else {}),
+        **({"dates": list(example.dates)} if example.dates else {}),
     }
 
 
