@@ -21,11 +21,13 @@ _WHERE = {
     "Run": "pgode.runs.run",
     "Trajectories": "pgode.data.trajectories",
     "compare": "pgode.runs.compare",
+    "from_pyg": "pgode.data.files.pyg",
     "from_table": "pgode.data.files.table.importing",
     "open_run": "pgode.runs.api",
     "read": "pgode.data.files",
     "resume": "pgode.runs.api",
     "simulate": "pgode.data.simulate",
+    "to_pyg": "pgode.runs.exchange.pyg",
     "train": "pgode.runs.api",
     "write": "pgode.data.files",
 }
@@ -39,22 +41,26 @@ __all__ = [
     "Trajectories",
     "__version__",
     "compare",
+    "from_pyg",
     "from_table",
     "open_run",
     "read",
     "resume",
     "simulate",
+    "to_pyg",
     "train",
     "write",
 ]
 
 if TYPE_CHECKING:
     from pgode.data.files import read, write
+    from pgode.data.files.pyg import from_pyg
     from pgode.data.files.table.importing import from_table
     from pgode.data.simulate import simulate
     from pgode.data.trajectories import Edges, Trajectories
     from pgode.runs.api import open_run, resume, train
     from pgode.runs.compare import compare
+    from pgode.runs.exchange.pyg import to_pyg
     from pgode.runs.forecasts import Forecasts
     from pgode.runs.run import Run
     from pgode.runtime.errors import InputError, PgodeError

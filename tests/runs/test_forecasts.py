@@ -177,7 +177,7 @@ def test_parameters_are_not_needed_and_are_found_by_name() -> None:
     assert run.conform(bare).hash == bare.hash
 
 
-@pytest.mark.parametrize("name", ["f.csv", "f", "f.zarr"])
+@pytest.mark.parametrize("name", ["f.xlsx", "f", "f.zarr"])
 def test_other_endings_are_refused(name: str, forecast: Forecasts, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"Expected the name of a NetCDF file, ending in \.nc"):
         forecast.write(tmp_path / name)

@@ -13,9 +13,11 @@ def forecast(
     data: Path,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    table: Annotated[bool, Parameter(negative=())] = False,
+    split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
     until: int | None = None,
     times: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    samples: int = 20,
+    samples: int | None = None,
     seed: SampleSeed = 0,
 ) -> None:
     """Forecast each system after its last observed frame.
@@ -23,42 +25,52 @@ def forecast(
     Parameters
     ----------
     data
-        Observed systems: .nc, .zarr or .npz. A forecast starts from the last frames of each.
+        Observed systems: .nc, .zarr or .npz, or a table (.csv, .parquet) like the one that the
+        run's data was imported from. A forecast starts from the last frames of each system.
     output
-        NetCDF file to write: mean, 90 % interval, samples, gate weights and contexts.
+        File to write. NetCDF (.nc): mean, 90 % interval, gate weights and contexts. A table (.csv,
+        .parquet): mean and 90 % interval, one row per system, object and time.
+    table
+        Write a table. Implied by the ending .csv or .parquet; any other ending is then an error.
+    split
+        Forecast only the systems of this split: train, val, test or ood; can be repeated.
     until
         Number of frames to forecast; the trained horizon if not given.
     times
         Instead of frames: times after the last observation, in the unit of the data, such as
         0.5,1.0.
     samples
-        Number of sampled forecasts; 0 for the mean alone.
+        Write this number of sampled forecasts as well, which makes the file larger by as many
+        times; 0 for the mean alone, without an interval. Only 0 goes with a table.
     """
     from rich.console import Console
 
     from pgode.cli.parsing import numbers
-    from pgode.data import files
-    from pgode.runs.forecasts import check_output
+    from pgode.runs.exchange.forecast_tables import check_samples, check_table_output
+    from pgode.runs.exchange.observed import of_splits
+    from pgode.runs.forecasts import SAMPLES, check_output
     from pgode.runs.run import Run
     from pgode.runtime.files import writable_folder
 
-    check_output(output)
+    (check_table_output if table else check_output)(output)
+    check_samples(output, samples)
     writable_folder(output)
     opened = Run.open(run)
     console = Console()
     with console.status("forecasting"):
         result = opened.forecast(
-            files.read(data),
+            of_splits(opened.observed(data), split, str(data)),
             until=until,
             times=None if times is None else numbers(times, "--times"),
-            samples=samples,
+            samples=SAMPLES if samples is None else samples,
             seed=seed,
             source=str(data),
         )
+        if samples is None:
+            result = result.without_samples()
         result.write(output)
-    shape = result.dataset.sizes
     console.print(
-        f"wrote {output}: {shape['system']} systems, {shape['time']} times each, {samples} samples",
+        f"wrote {output}: {result.size_text}, {output.stat().st_size / 1e6:.3g} MB",
         highlight=False,
         soft_wrap=True,
     )

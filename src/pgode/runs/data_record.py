@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import numpy as np
+
 from pgode.data.trajectories import Trajectories
 
 
@@ -20,6 +22,8 @@ class DataRecord:
     frames: int | None = None
     generator_settings: str = field(default="{}", repr=False)
     """As JSON."""
+    all_pairs: bool = False
+    """Whether every graph joins all pairs with weight 1, so that others can be built like it."""
 
     @classmethod
     def of(cls, data: Trajectories, source: str) -> "DataRecord":
@@ -33,6 +37,7 @@ class DataRecord:
             objects=data.objects,
             frames=data.frames,
             generator_settings=attributes["generator_settings"],
+            all_pairs=_joins_all_pairs(data),
         )
 
     @classmethod
@@ -46,8 +51,18 @@ class DataRecord:
             objects=content["objects"],
             frames=content.get("frames"),
             generator_settings=content.get("generator_settings", "{}"),
+            all_pairs=content.get("all_pairs", False),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
         return asdict(self)
+
+
+def _joins_all_pairs(data: Trajectories) -> bool:
+    edges = data.edges
+    if edges.attribute_names != ("weight",) or (edges.edge_attributes != 1).any():
+        return False
+    objects = data.n_objects[edges.graph_system]
+    joined = np.bincount(edges.edge_graph, minlength=len(edges.graph_system))
+    return bool((joined == objects * (objects - 1)).all())

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
@@ -15,11 +16,17 @@ from pgode.evaluation.scores.probabilistic import interval
 from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models.forecaster import Forecaster
 from pgode.models.pgode.laws.trust import GROWTH
+from pgode.runs.exchange import forecast_tables
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 LEVEL = 90
 """Per cent of the true values that an interval is to hold."""
+SAMPLES = 20
+"""Sampled forecasts from which an interval comes if nobody asks for another number."""
 LISTED = 5
 """Systems that a sentence lists."""
 
@@ -61,7 +68,7 @@ class Forecasts:
             return text
         units = self.dataset["times"].attrs["units"]
         listed = ", ".join(
-            f"system {k} until {until[k]:.3g} (objects {' and '.join(map(str, pairs[k]))})"
+            f"{self._system(k)} until {until[k]:.3g} ({self._pair(k, pairs[k])})"
             for k in ended[:LISTED]
         )
         more = f", and {len(ended) - LISTED} more" if len(ended) > LISTED else ""
@@ -70,10 +77,50 @@ class Forecasts:
             f"last frame{f' in {units}' if units else ''}: {listed}{more}"
         )
 
+    def _system(self, system: int) -> str:
+        named = "system_name" in self.dataset
+        return (str(self.dataset["system_name"].values[system]) if named else "") or (
+            f"system {system}"
+        )
+
+    def _pair(self, system: int, pair: Int[np.ndarray, " two"]) -> str:
+        if "object_name" not in self.dataset:
+            return f"objects {' and '.join(map(str, pair))}"
+        return " and ".join(map(str, self.dataset["object_name"].values[system, pair]))
+
+    @property
+    def size_text(self) -> str:
+        """How many systems and times there are, and what of each, in words."""
+        sizes, samples = self.dataset.sizes, len(self.samples)
+        held = f"{samples} samples"
+        if not samples:
+            held = "mean and 90 % interval" if "lower" in self.dataset else "mean alone"
+        return f"{sizes['system']} systems, {sizes['time']} times each, {held}"
+
+    def without_samples(self) -> "Forecasts":
+        """The same without samples, which are most of a file; the intervals stay."""
+        return Forecasts(self.dataset.drop_vars("samples", errors="ignore"))
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """A table with one row per system, object and time: names or numbers, date or time, and
+        mean, lower and upper end of the 90 % interval of each feature (x_mean, x_lower, x_upper).
+
+        Columns of names and times are called as in the table that the data came from. Absent
+        objects have no rows.
+        """
+        return forecast_tables.forecast_frame(self.dataset)
+
+    def write_table(self, path: Path | str) -> None:
+        """Write `to_dataframe` as CSV or Parquet, as the ending of the path says, in one step."""
+        forecast_tables.write_table(self.dataset, Path(path))
+
     def write(self, path: Path | str) -> None:
-        """Write to NetCDF, in one step."""
+        """Write everything to NetCDF (.nc), or the table to CSV or Parquet, in one step."""
         target = Path(path)
         check_output(target)
+        if forecast_tables.is_table(target):
+            self.write_table(target)
+            return
         encoding = {
             name: {"zlib": True, "complevel": 4}
             for name, variable in self.dataset.data_vars.items()
@@ -84,11 +131,14 @@ class Forecasts:
 
 
 def check_output(path: Path) -> None:
-    """Refuse a path that does not name a NetCDF file, before any forecast is made."""
-    if path.suffix not in (".nc", ".nc4") or path.is_dir():
+    """Refuse a path that no forecast can be written to, before any forecast is made."""
+    if forecast_tables.is_table(path):
+        forecast_tables.check_table_output(path)
+    elif path.suffix not in (".nc", ".nc4") or path.is_dir():
         raise InputError(
             f"cannot write a forecast to {path}. Expected the name of a NetCDF file, ending in "
-            f".nc. Change the output path."
+            f".nc, or of a table, ending in {' or '.join(forecast_tables.ENDINGS)}. Change the "
+            f"output path."
         )
 
 
@@ -166,7 +216,7 @@ def _labelled(
             "condition_frames": windows.condition,
         },
     )
-    for name in ("topology", "system_name", "object_name"):
+    for name in ("topology", "present", "system_name", "object_name"):
         if name in observed.dataset:
             dataset[name] = observed.dataset[name]
     if observed.time_origin:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from pgode.evaluation.uncertainty.noise_floor import check_replicas, compare_wit
 from pgode.models import Forecaster, build_model, model_config
 from pgode.runs import folder as run_folder
 from pgode.runs.data_record import DataRecord
-from pgode.runs.forecasts import Forecasts, forecast_future
+from pgode.runs.exchange.observed import check_length, named, observed_systems
+from pgode.runs.forecasts import SAMPLES, Forecasts, forecast_future
 from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
 from pgode.training.checkpoint import load_weights
@@ -70,26 +72,39 @@ class Run:
             columns["constant"] = list(self.normaliser.constants)
         return Trajectories(dataset.reindex(columns, fill_value=missing))
 
+    def observed(self, given: Any, source: str = "") -> Trajectories:
+        """Observed systems in any form that `forecast` takes, as trajectories."""
+        return observed_systems(given, self.normaliser, self.data, source or named(given))
+
     def forecast(
         self,
-        observed: Trajectories,
+        observed: Any,
         *,
         until: int | None = None,
         times: list[float] | None = None,
-        samples: int = 20,
+        samples: int = SAMPLES,
         seed: int = 0,
-        source: str = "the given data",
+        source: str = "",
     ) -> Forecasts:
         """Forecast each system after its last observed frame.
+
+        `observed` is a `Trajectories`, a pandas, polars or Arrow table with the columns of the
+        table that the run was trained on, a dict of arrays as for `Trajectories.build` (features,
+        units and, if left out, times and all pairs as edges come from the run), an array of states
+        (system, object, time, feature), or the path of a file. NaN states are missing values.
+        Frames without states after a system's last observation lie in its future: they hold known
+        inputs.
 
         `until` is a number of frames (the trained horizon if not given); `times` are instead times
         after the last observation, in the unit of the data.
         """
-        observed = self.conform(observed, source)
         _check_draws(samples, seed)
+        source = source or named(observed)
+        data = self.conform(self.observed(observed, source), source)
+        check_length(data, self.config.window.condition, source)
         return forecast_future(
             self.model,
-            observed,
+            data,
             self.config.window.condition,
             self._frames(until, times),
             calibration=self.calibration,
