@@ -59,13 +59,14 @@ def test_unknown_name_is_refused_with_the_nearest_one():
 def test_unknown_setting_is_refused_with_the_nearest_one():
     with pytest.raises(InputError, match="unknown setting") as raised:
         model_config("pgode", {"dynamics": {"prototype": 5}})
-    assert '"model.dynamics.prototype" of the kind "messages". Did you mean "prototypes"?' in str(
-        raised.value
+    assert str(raised.value) == (
+        'unknown setting "model.dynamics.prototype" of the kind "messages". '
+        'Did you mean "model.dynamics.prototypes"?'
     )
 
 
 def test_unknown_setting_of_a_group_is_refused_with_its_whole_name():
-    with pytest.raises(InputError, match=r'"model.solver.rtoll"\. Did you mean "rtol"'):
+    with pytest.raises(InputError, match=r'solver.rtoll"\. Did you mean "model.solver.rtol"'):
         model_config("pgode", {"solver": {"rtoll": 1e-3}})
 
 

@@ -35,9 +35,9 @@ def test_whole_settings_need_no_group_name_in_the_error():
 @pytest.mark.parametrize(
     "content, message",
     [
-        ({"widht": 3}, 'unknown setting "model.widht". Did you mean "width"?'),
+        ({"widht": 3}, 'unknown setting "model.widht". Did you mean "model.width"?'),
         ({"zzz": 3}, 'unknown setting "model.zzz". Known keys: width, depth, inner.'),
-        ({"inner": {"stp": 1}}, 'unknown setting "model.inner.stp". Did you mean "step"?'),
+        ({"inner": {"stp": 1}}, '"model.inner.stp". Did you mean "model.inner.step"?'),
         ({"width": 0}, 'the setting "model.width" is 0, which is invalid'),
         ({"width": "many"}, "the setting \"model.width\" is 'many', which is invalid"),
         ({"inner": {"step": -1}}, "Correct it in the config file or with --set model.inner.step="),

@@ -181,3 +181,43 @@ def test_the_preset_is_that_of_the_model_a_file_names(tmp_path: Path) -> None:
     file.write_text("name: lstm\n")
     with pytest.raises(InputError, match='the model "lstm" has no preset "paper"'):
         run_config("pgode", "paper", file)
+
+
+@pytest.mark.parametrize(
+    "key, meant",
+    [
+        ("model.with", "model.width"),
+        ("window.horison", "window.horizon"),
+        ("train.epochs", "training.epochs"),
+        ("trainig.epochs", "training.epochs"),
+        ("prototypes", "model.dynamics.prototypes"),
+        ("prototype", "model.dynamics.prototypes"),
+        ("epochs", "training.epochs"),
+        ("model.epochs", "training.epochs"),
+        ("horizon", "window.horizon"),
+        ("model.horizon", "window.horizon"),
+        ("training.condition", "window.condition"),
+        ("width", "model.width"),
+        ("top_k", "model.dynamics.top_k"),
+        ("model.dynamics.topk", "model.dynamics.top_k"),
+        ("lr", "training.learning_rate"),
+        ("training.lr", "training.learning_rate"),
+        ("training.learning-rate", "training.learning_rate"),
+        ("batch_size", "training.batch"),
+        ("training.optimizer", "training.optimiser"),
+        ("model.encoder.layer", "model.encoder.layers"),
+        ("solver.method", "model.solver.method"),
+        ("models.width", "model.width"),
+        ("Model.width", "model.width"),
+        ("seed", "training.seed"),
+    ],
+)
+def test_a_typical_mistake_suggests_the_setting_that_was_meant(key: str, meant: str) -> None:
+    with pytest.raises(InputError) as refused:
+        run_config(preset="messages", changes={key: 3})
+    assert str(refused.value).endswith(f'Did you mean "{meant}"?')
+
+
+def test_a_name_like_no_other_lists_the_known_keys() -> None:
+    with pytest.raises(InputError, match="Known keys: condition, horizon, starts, stride"):
+        run_config(changes={"window.xyzzy": 3})

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from pgode import __version__
 from pgode.cli.compare import compare
+from pgode.cli.check import check
 from pgode.cli.convert import convert
 from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
@@ -47,6 +48,7 @@ for command in (
     report,
     laws,
     info,
+    check,
     models,
     reproduce,
     robustness,

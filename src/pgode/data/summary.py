@@ -51,6 +51,12 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
     }
 
 
+def per_system(fewest: int, most: int, noun: str) -> str:
+    """A number of things of each system: "10 objects per system", "1 to 77 objects per system"."""
+    count = f"{most:,}" if fewest == most else f"{fewest:,} to {most:,}"
+    return f"{count} {noun}{'' if most == 1 else 's'} per system"
+
+
 def _kinds(ds: xr.Dataset) -> dict[str, Any]:
     """Number of objects of each true kind, where it is stored."""
     if "kind" not in ds:

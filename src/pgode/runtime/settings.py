@@ -1,12 +1,12 @@
 """Settings: frozen pydantic models whose errors name the key, what was expected, and the fix."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from pgode.runtime.choices import closest, did_you_mean
+from pgode.runtime.choices import closest
 from pgode.runtime.errors import InputError
 
 Group = TypeVar("Group", bound=BaseModel)
@@ -81,12 +81,64 @@ def validated(group: type[Group], content: Mapping[str, Any], where: str) -> Gro
     try:
         return group.model_validate(content)
     except ValidationError as error:
-        raise InputError(_explained(group, error, where)) from None
+        raise _explained(group, error, where) from None
 
 
-def _explained(group: type[BaseModel], error: ValidationError, where: str) -> str:
-    """The first validation error: what is wrong, where, and how to correct it."""
+class UnknownSettingError(InputError):
+    """A setting that does not exist; `suggesting` finds the one that may be meant."""
+
+    def __init__(self, key: str, kind: str, known: Sequence[str], names: Iterable[str]) -> None:
+        self.key, self.kind, self.known = key, kind, tuple(known)
+        meant = suggestion(key, names)
+        listed = f"Known keys: {', '.join(known)}." if known else "It has no settings."
+        hint = f'Did you mean "{meant}"?' if meant else listed
+        super().__init__(f'unknown setting "{key}"{kind}. {hint}')
+
+    def suggesting(self, names: Iterable[str]) -> "UnknownSettingError":
+        """The same error with a suggestion from other settings too, by their full names."""
+        return UnknownSettingError(self.key, self.kind, self.known, names)
+
+
+def suggestion(key: str, names: Iterable[str]) -> str | None:
+    """The setting that may be meant by a name that is none, by its full name.
+
+    A name that exists in another group is meant there, whatever group was given. Otherwise it is a
+    slip in the same group, then one in any group, then the initials of a name (lr).
+    """
+    names = list(names)
+    group, _, name = key.lower().replace("-", "_").rpartition(".")
+    last = {each: each.rpartition(".")[2].lower() for each in names}
+    elsewhere = [each for each in names if last[each] == name]
+    if elsewhere:
+        return closest(key, elsewhere, cutoff=0.0)
+    beside = {last[each]: each for each in names if each.lower().rpartition(".")[0] == group}
+    if (close := closest(name, beside)) is not None:
+        return beside[close]
+    initials = [each for each in names if name == "".join(w[:1] for w in last[each].split("_"))]
+    if initials and len(name) > 1:
+        return initials[0]
+    if (anywhere := closest(name, last.values(), cutoff=0.65)) is not None:
+        return closest(key, [each for each in names if last[each] == anywhere], cutoff=0.0)
+    return closest(key, names, cutoff=0.75)
+
+
+def _explained(group: type[BaseModel], error: ValidationError, where: str) -> InputError:
+    """The first validation error, see `_reason`; of its own kind for an unknown setting."""
     first = error.errors(include_url=False)[0]
+    if first["type"] != "extra_forbidden":
+        return InputError(_reason(group, dict(first), where))
+    path, keys = _located(group, [str(part) for part in first["loc"]])
+    chosen = f' of the kind "{first["loc"][-2]}"' if len(first["loc"]) > len(path) else ""
+    inner = first["input"]
+    while isinstance(inner, dict) and len(inner) == 1:  # An unknown group: its setting is known.
+        ((name, inner),) = inner.items()
+        path.append(str(name))
+    prefix = f"{where}." if where else ""
+    return UnknownSettingError(prefix + ".".join(path), chosen, keys, setting_names(group, prefix))
+
+
+def _reason(group: type[BaseModel], first: dict[str, Any], where: str) -> str:
+    """What is wrong, where, and how to correct it."""
     kind, context = str(first["type"]), first.get("ctx", {})
     path, keys = _located(group, [str(part) for part in first["loc"]])
     key = ".".join([where, *path] if where else path)
@@ -98,9 +150,6 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
     if kind == "removed":
         old = ".".join(part for part in (key or where, context["key"]) if part)
         return f'the setting "{old}" was removed: {context["why"]}. Leave it out.'
-    if kind == "extra_forbidden":
-        chosen = f' of the kind "{first["loc"][-2]}"' if len(first["loc"]) > len(path) else ""
-        return f'unknown setting "{key}"{chosen}. {_suggestion(group, path, keys, where)}'
     if kind == "union_tag_invalid":
         kinds = [tag.strip(" '") for tag in str(context["expected_tags"]).split(",")]
         close = closest(str(context["tag"]), kinds)
@@ -123,24 +172,13 @@ def _explained(group: type[BaseModel], error: ValidationError, where: str) -> st
     )
 
 
-def _suggestion(group: type[BaseModel], path: list[str], keys: list[str], where: str) -> str:
-    """The setting that may be meant: one of the same group, or one of another by its full name."""
-    name, full = path[-1], ".".join(path)
-    others = {each.rpartition(".")[2]: each for each in _paths(group) if each != full}
-    if name not in others and (hint := did_you_mean(name, keys)):
-        return hint
-    if (close := closest(name, others)) is not None:
-        return f'Did you mean "{".".join(part for part in (where, others[close]) if part)}"?'
-    return f"Known keys: {', '.join(keys)}." if keys else "It has no settings."
-
-
-def _paths(group: type[BaseModel], prefix: str = "") -> Iterator[str]:
+def setting_names(group: type[BaseModel], prefix: str = "") -> Iterator[str]:
     """The dotted names of all settings of a group and of its inner groups."""
     for key, field in group.model_fields.items():
         kinds = get_args(field.annotation) or (field.annotation,)
         groups = [kind for kind in kinds if _is_group(kind)]
         for each in groups:
-            yield from _paths(each, f"{prefix}{key}.")
+            yield from setting_names(each, f"{prefix}{key}.")
         if not groups:
             yield prefix + key
 

@@ -10,9 +10,9 @@ from pydantic import Field, model_validator
 
 from pgode.data.simulate import generated_by
 from pgode.data.trajectories import Trajectories
-from pgode.models.registry import model_config
+from pgode.models.registry import model_class, model_config
 from pgode.runtime.errors import InputError
-from pgode.runtime.settings import Settings, merged, validated
+from pgode.runtime.settings import Settings, UnknownSettingError, merged, setting_names, validated
 from pgode.training.checkpoint import OutdatedRunError, check_format
 from pgode.training.presets import find_preset, preset_for, presets_of
 
@@ -146,8 +146,14 @@ def run_config(
         single = merged(single, nested(key, value), keep_kinds=True)
     content = merged(merged(find_preset(name, preset), written), single)
     content = {**content, "name": name, "preset": preset}
-    checked = validated(RunConfig, content, "")
-    settings = model_config(checked.name, checked.model).model_dump()
+    try:
+        checked = validated(RunConfig, content, "")
+        settings = model_config(checked.name, checked.model).model_dump()
+    except UnknownSettingError as unknown:
+        # Only here both the settings of the run and those of its model are known.
+        raise unknown.suggesting(
+            [*setting_names(RunConfig), *setting_names(model_class(name).config_type, "model.")]
+        ) from None
     return checked.model_copy(update={"model": settings})
 
 

@@ -1,0 +1,58 @@
+"""`pgode check`: the doctor of a data file."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+PROBLEMS = 1
+"""Exit code if training would suffer from what was found."""
+STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan"}
+
+
+def check(
+    file: Path,
+    *,
+    json: Annotated[bool, Parameter(negative=())] = False,
+    condition: int | None = None,
+    horizon: int | None = None,
+) -> int:
+    """Examine a data file: what is in it, what is odd, what to do, and which settings suit.
+
+    The exit code is 1 if there is a problem that training would suffer from.
+
+    Parameters
+    ----------
+    file
+        Data file: .nc, .zarr or .npz.
+    json
+        Print JSON instead of text.
+    condition
+        Observed frames of a forecast to judge the data by; those that suit the data if not given.
+    horizon
+        Forecast frames to judge the data by; those that suit the data if not given.
+    """
+    from json import dumps
+
+    from rich.console import Console
+
+    from pgode.data import files
+    from pgode.data.checkup.checkup import examine
+    from pgode.data.checkup.lines import lines
+
+    progress = Console(stderr=True)
+    with progress.status(f"reading {file}") as status:
+        found = examine(
+            files.read(file),
+            str(file),
+            condition=condition,
+            horizon=horizon,
+            on_progress=lambda name: status.update(f"checking: {name}"),
+        )
+    if json:
+        print(dumps(found.to_json(), indent=2))
+    else:
+        console = Console(highlight=False, soft_wrap=True, markup=False)
+        for text, style in lines(found):
+            console.print(text, style=STYLES.get(style, style) or None)
+    return PROBLEMS if found.has_problems else 0
