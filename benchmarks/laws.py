@@ -25,7 +25,7 @@ REMOVED = {
     "without-D": "model.dynamics.disentangled=false",
 }
 """What the paper's ablation takes away, as settings of force laws."""
-RIVALS = ("eqmotion", "egnn", "socialode")
+RIVALS = ("eqmotion", "egnn", "social-ode")
 """The strongest rivals on Springs (the first two) and on Charged."""
 SHIPPED = {"springs-10": "springs-0", "charged-10": "charged-0", "nbody-5": "nbody-0"}
 """Jobs whose runs come with the package."""

@@ -148,3 +148,26 @@ def test_one_edge_attribute_is_enough():
     given = arrays()
     edges = Edges.from_dense(np.zeros((5, 4, 4)), given["times"])
     assert Normaliser.fit(uneven(edges=edges)).edge_attributes == ("weight",)
+
+
+def test_transformed_features_are_scaled_after_and_come_back_exactly() -> None:
+    states = np.random.default_rng(2).uniform(0, 1000, (3, 4, 5, 2))
+    data = Trajectories.build(
+        states,
+        np.arange(5.0),
+        edges=np.zeros((3, 4, 4)),
+        features=("cases", "beds"),
+        transforms=("log1p", ""),
+    )
+    normaliser = Normaliser.fit(data)
+    scaled = normaliser.states(states)
+    assert scaled.min() == -1 and scaled.max() == 1
+    logs = np.log1p(states[..., 0])
+    middle, half = (logs.max() + logs.min()) / 2, (logs.max() - logs.min()) / 2
+    np.testing.assert_allclose(scaled[..., 0], (logs - middle) / half)
+    np.testing.assert_allclose(normaliser.raw(scaled), states)
+    again = Normaliser.from_json(json.loads(json.dumps(normaliser.to_json())))
+    assert again == normaliser
+    # A forecast far outside stays finite, and counts are never below -1.
+    assert np.isfinite(normaliser.raw(np.full((1, 2), 1e4))).all()
+    assert normaliser.raw(np.full((1, 2), -1e4))[0, 0] >= -1

@@ -2,10 +2,19 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
-from pgode.training.config import RunConfig, parse_changes, run_config
+from pgode.training.config import (
+    RunConfig,
+    WindowConfig,
+    names_horizon,
+    parse_changes,
+    run_config,
+    within_data,
+)
 
 
 def test_later_places_win_and_leave_the_rest(tmp_path: Path) -> None:
@@ -221,3 +230,47 @@ def test_a_typical_mistake_suggests_the_setting_that_was_meant(key: str, meant: 
 def test_a_name_like_no_other_lists_the_known_keys() -> None:
     with pytest.raises(InputError, match="Known keys: condition, horizon, starts, stride"):
         run_config(changes={"window.xyzzy": 3})
+
+
+def long_series(systems: int, frames: int, **options: object) -> Trajectories:
+    states = np.random.default_rng(0).normal(size=(systems, 2, frames, 1))
+    edges = np.zeros((systems, 2, 2))
+    return Trajectories.build(
+        states, np.arange(float(frames)), edges=edges, features=("a",), **options
+    )
+
+
+def test_a_few_long_series_are_trained_in_all_their_windows() -> None:
+    window = WindowConfig(condition=4, horizon=6)
+    settled = window.settled(long_series(2, 100))
+    assert (settled.starts, settled.stride) == ("all", 1) and settled.rolling
+    # 20 x 991 windows are too many for an epoch.
+    many = window.settled(long_series(20, 1000))
+    assert (many.starts, many.stride) == ("all", 9)
+
+
+def test_many_systems_single_windows_and_simulated_ones_have_one_window_an_epoch() -> None:
+    window = WindowConfig(condition=4, horizon=6)
+    assert window.settled(long_series(200, 100)).starts == "random"
+    assert window.settled(long_series(5, 10)).starts == "random"
+    simulated = long_series(2, 100, generator="pgode simulate springs")
+    assert window.settled(simulated).starts == "random"
+    assert WindowConfig(starts="first").settled(long_series(2, 100)).starts == "first"
+
+
+def test_a_horizon_that_was_asked_for_and_is_too_long_is_an_error() -> None:
+    data = long_series(2, 20)
+    config = run_config(preset="messages", changes={"window.horizon": 9})
+    with pytest.raises(InputError, match="Expected a horizon from 1 to 8") as error:
+        within_data(config, data, asked=True)
+    assert "the longest training system has 20, of which 12 are the condition" in str(error.value)
+    assert within_data(config, data, asked=False).window.horizon == 8
+    fits = run_config(preset="messages", changes={"window.horizon": 8})
+    assert within_data(fits, data, asked=True) is fits
+
+
+def test_it_is_known_whether_a_horizon_was_asked_for(tmp_path: Path) -> None:
+    file = tmp_path / "my.yaml"
+    file.write_text("window: {horizon: 5}\n")
+    assert names_horizon(file, {}) and names_horizon(None, {"window.horizon": 3})
+    assert not names_horizon(None, {"window.condition": 3})

@@ -13,17 +13,13 @@ from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.laws.ensemble import members_of
 from pgode.models.pgode.laws.evidence.inference import Knowledge, Scope, infer
-from pgode.models.pgode.laws.evidence.observation import (
-    Units,
-    layout,
-    observations,
-    present,
-)
+from pgode.models.pgode.laws.evidence.observation import Units, layout, observations, present
 from pgode.models.pgode.laws.evidence.walls import Walls, placed
 from pgode.models.pgode.laws.finding.finding import find
-from pgode.models.pgode.laws.finding.refinement import Refined, Unknowns
+from pgode.models.pgode.laws.finding.refinement import Refined
 from pgode.models.pgode.laws.finding.shooting import Frames, strengths, with_strengths
 from pgode.models.pgode.laws.finding.turns import OUTSIDE, Found
+from pgode.models.pgode.laws.finding.unknowns import Unknowns
 from pgode.models.pgode.laws.motion import force_kernel
 from pgode.models.pgode.laws.motion.force_kernel import Space, Steps
 from pgode.models.pgode.laws.motion.moving import move

@@ -14,10 +14,11 @@ from pgode.models.pgode.laws.evidence import walls
 from pgode.models.pgode.laws.evidence.evidence_kernel import Splines
 from pgode.models.pgode.laws.evidence.observation import Observation, Units, observations
 from pgode.models.pgode.laws.finding.fitting import fit
-from pgode.models.pgode.laws.finding.refinement import Refined, Trial, Unknowns, refine
+from pgode.models.pgode.laws.finding.refinement import Refined, Trial, refine
 from pgode.models.pgode.laws.finding.scheme import find_limit, find_scheme
 from pgode.models.pgode.laws.finding.shooting import Frames
 from pgode.models.pgode.laws.finding.turns import OUTSIDE, Fit, Found, deviation_of
+from pgode.models.pgode.laws.finding.unknowns import Unknowns
 from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
 from pgode.runtime.errors import InputError

@@ -10,9 +10,9 @@ from jaxtyping import Float, Int
 
 from pgode.models.pgode.laws.evidence.inference import FREEDOM
 from pgode.models.pgode.laws.finding.shooting import Frames, shoot
+from pgode.models.pgode.laws.finding.unknowns import Unknowns
 from pgode.models.pgode.laws.motion.force_kernel import Layout, Space, Steps
 from pgode.models.pgode.laws.motion.path import Forces
-from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import evaluate
 from pgode.models.pgode.laws.situation import outer_forces
 
@@ -22,14 +22,17 @@ MOVES = (1.0, 0.3)
 """Shares of a step that are tried."""
 LITTLE = 1e-12
 """Evidence for a coefficient that no data decide, as a share of the average."""
-ROUNDS, POWER_ROUNDS = 3, 3
-"""Steps at most, and steps to laws that are pure powers."""
+ROUNDS, POWER_ROUNDS, FEWEST = 3, 6, 3
+"""Steps at most, steps at most to laws that are pure powers, and at least to these."""
 BETTER = 0.02
 """Decrease of the held-out misfit that one more step must bring."""
 BETTER_THAN_POWERS = 0.2
 """Decrease that corrections must bring where pure powers explain the data too."""
 HOPELESS = 6.0
 """Increase of the misfit after which pure powers are given up."""
+DOUBTS = (0.0, 1e-3, 1e-1)
+"""Relative errors that laws may still have: what chaos makes of them counts as noise. After a long
+interval with encounters a law that is slightly wrong ends anywhere; derivatives say nothing."""
 NUDGE = 1e-6
 """Relative change of an unknown that derivatives are taken over."""
 LEAST = 1e-16
@@ -38,68 +41,6 @@ LOST = 1e6
 """Errors beyond this are those of laws that throw objects out of the scene: their size is moot."""
 RIDGE = 1e-9
 """Share of the diagonal that is added to it: some directions are not decided by any data."""
-
-
-@dataclass(frozen=True)
-class Unknowns:
-    """The order of the unknowns: coefficients by law, exponents, drags and an outer field."""
-
-    laws: int
-    splines: int
-    drags: int
-    outer: int
-    """Numbers of an outer field; none without one."""
-    low: float
-    spacing: float
-    cells: Cells
-
-    def packed(
-        self, coefficients: np.ndarray, exponents: np.ndarray, drag: np.ndarray
-    ) -> Float[np.ndarray, " unknowns"]:
-        """All in one vector."""
-        return np.concatenate([coefficients.ravel(), exponents, drag])
-
-    def parts(
-        self, values: Float[np.ndarray, " unknowns"]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Coefficients, exponents, and drags with the outer field."""
-        size = self.laws * self.splines
-        coefficients = values[:size].reshape(self.laws, self.splines)
-        return coefficients, values[size : size + self.laws], values[size + self.laws :]
-
-    def of_law(self, law: int) -> Int[np.ndarray, " splines+1"]:
-        """The places of a law's coefficients, then of its exponent."""
-        own = law * self.splines + np.arange(self.splines)
-        return np.append(own, self.laws * self.splines + law)
-
-    def sizes(self, values: Float[np.ndarray, " unknowns"]) -> Float[np.ndarray, " unknowns"]:
-        """What counts as a change of order one: of coefficients that of the law's largest."""
-        coefficients, exponents, drag = self.parts(values)
-        largest = np.maximum(np.abs(coefficients).max(1), 1e-300)
-        return self.packed(
-            np.repeat(largest[:, None], self.splines, axis=1),
-            np.ones_like(exponents),
-            np.full_like(drag, 0.1),
-        )
-
-    def stiffness(
-        self, evidence: Float[np.ndarray, " unknowns"]
-    ) -> Float[np.ndarray, "unknowns unknowns"]:
-        """Bends and slopes of the laws' corrections, as a quadratic form of their coefficients.
-
-        Each counts as much as the data say about the coefficients it joins: near distances, of
-        which little is known, are not bound by all that is known of others.
-        """
-        total = self.laws * (self.splines + 1) + self.drags + self.outer
-        out = np.zeros((total, total))
-        bends, slopes = (np.diff(np.eye(self.splines), order, axis=0) for order in (2, 1))
-        for law in range(self.laws):
-            own = slice(law * self.splines, (law + 1) * self.splines)
-            local = evidence[own]
-            low = np.minimum(local[:-1], local[1:])
-            out[own, own] = (bends.T * np.minimum(low[:-1], low[1:])) @ bends
-            out[own, own] += (slopes.T * low) @ slopes
-        return out
 
 
 @dataclass(frozen=True)
@@ -149,25 +90,37 @@ class Trial:
         return np.where(np.abs(errors) < LOST, errors, np.nan)
 
     def left(
-        self, values: Float[np.ndarray, " unknowns"]
+        self, values: Float[np.ndarray, " unknowns"], doubt: float = 0.0
     ) -> tuple[np.ndarray, "Strengths", Float[np.ndarray, "copies objects 1"]]:
-        """Errors that no other strengths would explain, and the roots of their robust weights."""
+        """Errors that no other strengths would explain, and the roots of their robust weights.
+
+        With a `doubt` an error weighs less where a relative error of the forces of this size would
+        make a larger one.
+        """
         now, stronger = self.errors(values), self.errors(values, NUDGE)
-        slope = (stronger - now) / NUDGE
-        root = self._root(now)
+        return self.left_of(now, (stronger - now) / NUDGE, doubt)
+
+    def left_of(
+        self, now: np.ndarray, slope: np.ndarray, doubt: float
+    ) -> tuple[np.ndarray, "Strengths", Float[np.ndarray, "copies objects 1"]]:
+        """The same from errors, and from their derivative by the strength."""
+        chaos = doubt**2 * (slope**2).sum(-1) if doubt else 0.0
+        root = self._root(now, chaos)
         for _ in range(2):  # The weights follow from what is left.
             strengths = Strengths(_finite(slope) * root, self.owner, self.layout.systems)
             left = now - strengths.explained(_finite(now) * root)[..., None] * slope
-            root = self._root(left)
+            root = self._root(left, chaos)
         return left, strengths, root
 
-    def _root(self, errors: np.ndarray) -> Float[np.ndarray, "copies objects 1"]:
+    def _root(
+        self, errors: np.ndarray, chaos: np.ndarray | float
+    ) -> Float[np.ndarray, "copies objects 1"]:
         """Roots of the weights of errors with heavy tails around their median size."""
         counts, parts = self.frames.counts, errors.shape[-1]
         squares = (errors**2).sum(-1)
         known = squares[(counts > 0) & np.isfinite(squares)]
         noise = max(float(np.median(known)) if len(known) else 1.0, LEAST) / parts
-        weight = counts * (FREEDOM + parts) / (FREEDOM * noise + squares)
+        weight = counts * (FREEDOM + parts) / (FREEDOM * noise + squares + chaos)
         return np.sqrt(np.where(np.isfinite(weight), weight, 0.0))[..., None]
 
     def misfit(self, values: Float[np.ndarray, " unknowns"]) -> float:
@@ -234,7 +187,8 @@ def refine(
         def told(share: float, number: int = number) -> None:
             tell((POWER_ROUNDS + number + share) / (POWER_ROUNDS + ROUNDS))
 
-        step = _Step.at(trial, best.values, told)
+        steps = _steps(trial, best.values, told)
+        step = min(steps, key=lambda each: each.taken(held_out, 1.0, False, 1.0).misfit)
         tried = [step.taken(held_out, s, False, m) for s, m in itertools.product(STIFFNESS, MOVES)]
         chosen = min(tried, key=lambda each: each.misfit)
         worth = BETTER if number else BETTER_THAN_POWERS if pure is not None else 0.0
@@ -256,7 +210,13 @@ def _as_powers(
         def told(share: float, number: int = number) -> None:
             tell((number + share) / (POWER_ROUNDS + ROUNDS))
 
-        best = _Step.at(trial, best.values, told).taken(held_out, STIFFNESS[0], True, 1.0)
+        steps = _steps(trial, best.values, told)
+        tried = [step.taken(held_out, STIFFNESS[0], True, 1.0) for step in steps]
+        before = best.misfit
+        tried += [steps[-1].levelled(held_out), *([best] if number else [])]
+        best = min(tried, key=lambda each: each.misfit)
+        if number + 1 >= FEWEST and not best.misfit < before - BETTER:
+            break
         if best.misfit > start.misfit + HOPELESS:
             return None
     return best if best.misfit < start.misfit + BETTER_THAN_POWERS else None
@@ -274,16 +234,19 @@ class _Step:
     shape: Float[np.ndarray, "unknowns unknowns"]
 
     @classmethod
-    def at(
-        cls, trial: Trial, values: Float[np.ndarray, " unknowns"], tell: Callable[[float], None]
+    def of(
+        cls,
+        unknowns: Unknowns,
+        values: Float[np.ndarray, " unknowns"],
+        slopes: Float[np.ndarray, "unknowns errors"],
+        left: Float[np.ndarray, " errors"],
     ) -> "_Step":
-        """From derivatives of all errors by all unknowns."""
-        unknowns = trial.unknowns
-        sizes = unknowns.sizes(values)
-        matrix, target = _normal_equations(trial, values, sizes, tell)
+        """From weighted errors, and their derivatives by all unknowns."""
+        matrix, target = slopes @ slopes.T, -slopes @ left
         size = np.trace(matrix) / len(matrix)
         evidence = np.diag(matrix) + LITTLE * size
-        return cls(values, sizes, matrix, target, evidence, unknowns.stiffness(evidence))
+        shape = unknowns.stiffness(evidence)
+        return cls(values, unknowns.sizes(values), matrix, target, evidence, shape)
 
     def taken(self, held_out: Trial, stiffness: float, flat: bool, share: float) -> Refined:
         """A share of the step; corrections become flat, or keep their shape if they are stiff."""
@@ -295,6 +258,21 @@ class _Step:
         covariance = self.covariance(stiffness if flat else STIFFNESS[-1])
         return Refined(values, covariance, held_out.misfit(values))
 
+    def levelled(self, held_out: Trial) -> Refined:
+        """No step, but each law as the power that it is where the data say most about it.
+
+        Corrections may be so far off that a step does not lead from them to a power.
+        """
+        unknowns = held_out.unknowns
+        coefficients, exponents, drag = unknowns.parts(self.values.copy())
+        evidence, _, _ = unknowns.parts(self.evidence)
+        for row, weight in zip(coefficients, evidence, strict=True):
+            order = np.argsort(row)
+            half = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
+            row[:] = row[order[half]]
+        values = unknowns.packed(coefficients, exponents, drag)
+        return Refined(values, self.covariance(STIFFNESS[0]), held_out.misfit(values))
+
     def covariance(self, stiffness: float) -> Float[np.ndarray, "unknowns unknowns"]:
         """How unsure the unknowns are after the step."""
         inverse = np.linalg.inv(self._penalised(stiffness))
@@ -304,23 +282,24 @@ class _Step:
         return np.asarray(self.matrix + stiffness * self.shape + RIDGE * np.diag(self.evidence))
 
 
-def _normal_equations(
-    trial: Trial,
-    values: Float[np.ndarray, " unknowns"],
-    sizes: Float[np.ndarray, " unknowns"],
-    tell: Callable[[float], None],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Matrix and right-hand side of a Gauss-Newton step, in units of `sizes`.
+def _steps(
+    trial: Trial, values: Float[np.ndarray, " unknowns"], tell: Callable[[float], None]
+) -> list[_Step]:
+    """Gauss-Newton steps from here, one for each doubt about the laws, from the same derivatives.
 
     The strength of each system is unknown too: what it can explain is taken out of both sides.
     """
-    left, strengths, root = trial.left(values)
-    now = trial.errors(values)
-    slopes = np.empty((len(values), left.size))
+    now, sizes = trial.errors(values), trial.unknowns.sizes(values)
+    stronger = (trial.errors(values, NUDGE) - now) / NUDGE
+    slopes = np.empty((len(values), *now.shape))
     for k in range(len(values)):
         nudged = values.copy()
         nudged[k] += NUDGE * sizes[k]
-        slope = _finite((trial.errors(nudged) - now) / NUDGE) * root
-        slopes[k] = strengths.unexplained(slope).ravel()
+        slopes[k] = _finite((trial.errors(nudged) - now) / NUDGE)
         tell(k / len(values))
-    return slopes @ slopes.T, -slopes @ (left * root).ravel()
+    steps = []
+    for doubt in DOUBTS:
+        left, strengths, root = trial.left_of(now, stronger, doubt)
+        rows = np.stack([strengths.unexplained(slope * root).ravel() for slope in slopes])
+        steps.append(_Step.of(trial.unknowns, values, rows, (left * root).ravel()))
+    return steps
