@@ -14,7 +14,7 @@ BUDGET = {
     "training.curriculum": (),
     "training.threads": 1,
 }
-LATENT = dict.fromkeys(("residual_decoder", "history_readout", "mean_structure"), False)
+LATENT = dict.fromkeys(("residual_decoder", "history_readout", "mean_structure", "trend"), False)
 CHANGES: dict[str, dict[str, object]] = {
     "`default`": {},
     "without kinematics": {"model.state": "latent"},

@@ -19,7 +19,7 @@ class Decay(LatentODE):
         return Encoded(DiagonalNormal(mean, torch.zeros_like(mean)))
 
     def problem(self, batch, encoded, initial):
-        return InitialValueProblem(lambda t, z: -z, initial, lambda z: 2 * z)
+        return InitialValueProblem(lambda t, z: -z, initial, lambda z, times: 2 * z)
 
 
 def test_forecast_is_the_decoded_solution_at_each_system_s_times(normaliser, batch):

@@ -50,7 +50,7 @@ def test_system_context_of_ten_objects_is_the_papers_sum_and_does_not_grow_with_
         assert_close(model.contexts(larger).system, model.contexts(batch).system)
 
 
-def test_an_untrained_model_of_positions_alone_repeats_the_last_value():
+def test_an_untrained_model_of_positions_alone_repeats_the_last_value_without_a_trend():
     stream = np.random.default_rng(0)
     states = stream.normal(size=(2, 20, 12, 3))
     data = Trajectories.build(
@@ -63,7 +63,9 @@ def test_an_untrained_model_of_positions_alone_repeats_the_last_value():
     normaliser = Normaliser.fit(data)
     batch = Windows(data, normaliser, 6, 6).batch(np.arange(2), np.zeros(2, int))
     torch.manual_seed(0)
-    model = build_model("pgode", model_config("pgode", {"width": 16}), normaliser)
+    model = build_model(
+        "pgode", model_config("pgode", {"width": 16, "state": {"trend": False}}), normaliser
+    )
     with torch.no_grad():
         found = model.forecast(batch, batch.target_times).mean
     assert (found - batch.states[:, -1:]).abs().max() < 0.1

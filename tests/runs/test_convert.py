@@ -134,12 +134,20 @@ def test_nothing_is_overwritten_and_a_new_run_needs_no_conversion(
                 "model.state.residual_decoder": False,
                 "model.state.history_readout": False,
                 "model.state.mean_structure": False,
+                "model.state.trend": False,
             },
         ),
-        ({"kinematics": False, "coupling": True}, {"model.state.kind": "latent"}),
+        (
+            {"kinematics": False, "coupling": True},
+            {"model.state.kind": "latent", "model.state.trend": False},
+        ),
         (
             {"kinematics": False, "prototypes": 1, "gate": "object", "regions": True},
-            {"model.state": "latent", "model.dynamics.prototypes": 1},
+            {
+                "model.state": "latent",
+                "model.state.trend": False,
+                "model.dynamics.prototypes": 1,
+            },
         ),
     ],
 )

@@ -125,6 +125,7 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
         "residual_decoder": False,
         "history_readout": False,
         "mean_structure": False,
+        "trend": False,
     }
     changes = {"model.state": "kinematic", "model.state.mean_structure": False}
     assert run_config("pgode", "paper", changes=changes).model["state"] == {
@@ -132,6 +133,7 @@ def test_another_kind_of_a_group_replaces_what_the_preset_says_of_it() -> None:
         "residual_decoder": True,
         "history_readout": True,
         "mean_structure": False,
+        "trend": True,
     }
 
 

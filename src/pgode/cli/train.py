@@ -7,8 +7,8 @@ from cyclopts import Parameter
 
 REASONS = {
     "molecules": "the data describe a molecule",
-    "messages": "the data name no positions with velocities, or no edges, or settings are those "
-    "of networks",
+    "messages": "the data name no positions with velocities, or no edges, or have known inputs, or "
+    "settings are those of networks",
 }
 """Why a preset was chosen that was not named."""
 

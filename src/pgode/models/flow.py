@@ -22,6 +22,8 @@ class Flow:
         mixture(Z)_i = sum_k weights_ik prototypes_k(Z)_i
 
     holds exactly: these are the "revised prototypes" of Theorem 3.1, which absorb the term -z.
+    Where data have known inputs, a right-hand side is that of the first frame ahead; `solve` and
+    `decode`, which is given the times of the states, have the inputs of all frames.
     """
 
     initial: Float[Tensor, "objects inputs"]
@@ -33,5 +35,6 @@ class Flow:
         Float[Tensor, "outputs objects inputs"],
     ]
     decode: Callable[
-        [Float[Tensor, "outputs objects inputs"]], Float[Tensor, "objects outputs features"]
+        [Float[Tensor, "outputs objects inputs"], Float[Tensor, "systems outputs"]],
+        Float[Tensor, "objects outputs features"],
     ]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -14,6 +14,9 @@ from pgode.runtime.settings import Settings
 
 Progress = Callable[[str, float], None]
 """Told what is being done, and which share of all is done."""
+
+KnownInputs = Literal["none", "past", "ahead"]
+"""What a model uses beyond states, see `Forecaster`."""
 
 
 class ModelConfig(Settings):
@@ -51,9 +54,14 @@ class Forecaster(nn.Module):
 
     `trainable` is False for models without anything to fit. A model with an adversary names its
     parameters in `adversary`; a separate optimiser ascends the same loss in them.
+
+    `known_inputs` says what a forecast depends on beyond states: "ahead" for constants of objects
+    and inputs up to the times of the forecast, "past" for constants and inputs of the condition,
+    "none" for neither.
     """
 
     trainable: ClassVar[bool] = True
+    known_inputs: ClassVar[KnownInputs] = "none"
     config_type: ClassVar[type[ModelConfig]] = ModelConfig
 
     def __init__(self, config: ModelConfig, normaliser: Normaliser) -> None:

@@ -20,12 +20,13 @@ class LatentODEConfig(LatentConfig):
 
 @dataclass(frozen=True)
 class InitialValueProblem:
-    """A derivative, the state at time 0, and the map from states to features."""
+    """A derivative, the state at time 0, and the map from states and their times to features."""
 
     derivative: Derivative
     initial: Float[Tensor, "objects state"]
     decode: Callable[
-        [Float[Tensor, "outputs objects state"]], Float[Tensor, "outputs objects features"]
+        [Float[Tensor, "outputs objects state"], Float[Tensor, "systems outputs"]],
+        Float[Tensor, "outputs objects features"],
     ]
 
 
@@ -50,7 +51,7 @@ class LatentODE(LatentForecaster):
         """Solve from the end of the condition to `times`, and decode."""
         problem = self.problem(batch, encoded, initial)
         solution = self.solve(problem, batch, times)
-        return problem.decode(solution.states).transpose(0, 1), solution.evaluations
+        return problem.decode(solution.states, times).transpose(0, 1), solution.evaluations
 
     def solve(
         self, problem: InitialValueProblem, batch: Batch, times: Float[Tensor, "systems outputs"]

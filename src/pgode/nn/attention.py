@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Batch
+from pgode.nn.exogenous import NOTHING, Exogenous
 from pgode.nn.time_embedding import time_embedding
 
 TIME_SCALE = 0.1
@@ -24,15 +25,18 @@ class AttentionEncoder(nn.Module):
     observation before it, so x has one row per observation, and so have all matrix products.
     """
 
-    def __init__(self, features: int, width: int, layers: int) -> None:
+    def __init__(
+        self, features: int, width: int, layers: int, exogenous: Exogenous = NOTHING
+    ) -> None:
         super().__init__()
-        self.embed = nn.Linear(2 * features, width)
+        self.exogenous = exogenous
+        self.embed = nn.Linear(2 * features + exogenous.width, width)
         self.layers = nn.ModuleList(AttentionLayer(width) for _ in range(layers))
         self.pool = Pooling(width)
 
     def forward(self, batch: Batch) -> Float[Tensor, "objects outputs"]:
         """One vector per object; zero for an object that was never observed."""
-        h, elapsed = self.embed(observations(batch)), _elapsed(batch)
+        h, elapsed = self.embed(observations(batch, self.exogenous)), _elapsed(batch)
         for layer in self.layers:
             h = layer(h, elapsed, batch.history)
         pooled: Tensor = self.pool(h, batch)
@@ -103,11 +107,14 @@ class Pooling(nn.Module):
         return torch.cat([pooled, latest], dim=1)
 
 
-def observations(batch: Batch) -> Float[Tensor, "nodes inputs"]:
-    """Each observation: the values (0 where not observed), and which of them were observed."""
+def observations(batch: Batch, exogenous: Exogenous = NOTHING) -> Float[Tensor, "nodes inputs"]:
+    """Each observation: the values (0 where not observed), and which of them were observed.
+
+    Then come the object's constants and the inputs of that frame.
+    """
     known = batch.observed.to(batch.states.dtype)
-    both = torch.cat([batch.states * known, known], dim=-1)
-    return both[batch.history.node_object, batch.history.node_frame]
+    seen = torch.cat([batch.states * known, known, exogenous.past(batch)], dim=-1)
+    return seen[batch.history.node_object, batch.history.node_frame]
 
 
 def node_times(batch: Batch) -> Float[Tensor, " nodes"]:

@@ -128,6 +128,7 @@ def _upgrade_pgode(old: Mapping[str, Any], path: Path) -> dict[str, Any]:
         state["history_readout"] = False
     if not state.get("history_readout", True):
         state["mean_structure"] = False
+    state["trend"] = False
     state["kind"] = "kinematic" if old["kinematics"] else "latent"
     gated = kind == "messages" and old["prototypes"] > 1
     new["gate"]["contexts"] = old["gate"] if gated and old["gate"] != "full" else "both"

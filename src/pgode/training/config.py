@@ -113,7 +113,9 @@ class RunConfig(Settings):
     training: TrainingConfig = TrainingConfig()
 
 
-IMPLIED: dict[str, dict[str, Any]] = {"pgode": {"gate": {"normalise": False}}}
+IMPLIED: dict[str, dict[str, Any]] = {
+    "pgode": {"gate": {"normalise": False}, "state": {"trend": False}}
+}
 """Settings that a stored run lacks if they did not exist when it was trained, by model."""
 
 GONE = {"pgode": (("encoder", "strength_context", "position"), ("state", "coupling", "velocity"))}
@@ -191,13 +193,24 @@ def with_implied(content: dict[str, Any], roles: Collection[str] | None = None) 
     name, model = content.get("name", "pgode"), content.get("model")
     if not isinstance(model, dict):
         return content
-    model = merged(IMPLIED.get(name, {}), model)
+    implied = IMPLIED.get(name, {})
+    if _laws_alone(model):  # They have no state with settings, and refuse any but the defaults.
+        implied = {key: value for key, value in implied.items() if key != "state"}
+    model = merged(implied, model)
     for group, part, role in GONE.get(name, ()):
         settings = model.get(group)
         idle = roles is not None and role not in roles
         if isinstance(settings, dict) and (idle or settings.get(part) is False):
             model[group] = {key: value for key, value in settings.items() if key != part}
     return {**content, "model": model}
+
+
+def _laws_alone(model: Mapping[str, Any]) -> bool:
+    dynamics = model.get("dynamics")
+    kind, messages = (
+        (dynamics.get("kind"), dynamics.get("messages")) if isinstance(dynamics, dict) else ("", "")
+    )
+    return kind == "laws" and messages is False
 
 
 def check_parts(content: Mapping[str, Any], path: Path) -> None:

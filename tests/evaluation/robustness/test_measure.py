@@ -55,7 +55,7 @@ def test_flow_is_the_forecast_and_the_mixture_of_its_prototypes(name: str) -> No
     flow = model.flow(batch)
     assert flow is not None
     times = torch.tensor([1.0, 2.5]).double().expand(batch.systems, -1)
-    solution = flow.decode(flow.solve(flow.initial, times))
+    solution = flow.decode(flow.solve(flow.initial, times), times)
     assert_close(solution, model.forecast(batch, times).mean)
     state = flow.initial + 0.1 * torch.randn_like(flow.initial)
     alone = torch.stack([field(state) for field in flow.prototypes], dim=1)

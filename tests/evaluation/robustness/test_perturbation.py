@@ -38,7 +38,11 @@ def linear_flow(matrices: list[Tensor]) -> Flow:
 
     initial = torch.randn(5, 4, dtype=torch.float64)
     weights = torch.ones(5, 1, dtype=torch.float64)
-    return Flow(initial, weights, field, (field,), solve, lambda z: 3 * z[..., :2].transpose(0, 1))
+
+    def decode(states, times):
+        return 3 * states[..., :2].transpose(0, 1)
+
+    return Flow(initial, weights, field, (field,), solve, decode)
 
 
 def test_growth_in_a_linear_system_is_that_of_the_matrix_exponential(matrices) -> None:

@@ -66,7 +66,7 @@ def test_each_output_comes_from_the_piece_its_time_lies_in(normaliser, batch):
     solver = SolverConfig(method="euler", frame_time=1.0, step=1.0)
     zero = torch.zeros(batch.objects, 1).double()
     problem = GraphProblem(
-        on_graph(batch), zero, lambda states: batch.states[:, 0].unsqueeze(0), on_graph
+        on_graph(batch), zero, lambda states, times: batch.states[:, 0].unsqueeze(0), on_graph
     )
     graphs.clear()
     uneven = torch.tensor([[0.0, 1, 3, 3.5, 8], [0.5, 2, 2.5, 7, 7.5], [3, 6, 6, 6.1, 9]]).double()

@@ -93,7 +93,7 @@ def test_other_features_are_a_change_of_their_last_value(make, batch):
 
 @pytest.mark.parametrize("residual", [True, False])
 def test_latent_decoder_adds_to_the_last_observation_if_it_is_residual(make, batch, residual):
-    without = {"history_readout": False, "mean_structure": False}
+    without = {"history_readout": False, "mean_structure": False, "trend": False}
     model = make(state={"kind": "latent", "residual_decoder": residual, **without})
     for parameter in model.state.decoder.second.parameters():
         torch.nn.init.zeros_(parameter)

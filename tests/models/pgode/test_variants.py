@@ -277,6 +277,16 @@ def test_variants_of_the_gate_change_only_what_the_gate_is_fed(make):
         ({"state": {"residual_decoder": False}}, "set history_readout=false too"),
         ({"state": {"history_readout": False}}, "set mean_structure=false too"),
         (
+            {
+                "state": {
+                    "residual_decoder": False,
+                    "history_readout": False,
+                    "mean_structure": False,
+                }
+            },
+            "set trend=false too",
+        ),
+        (
             {"dynamics": {"prototypes": 1}, "gate": {"contexts": "object"}},
             "gate.contexts has no effect with a single prototype",
         ),

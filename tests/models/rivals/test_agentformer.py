@@ -106,7 +106,7 @@ def test_moving_a_scene_moves_its_forecast(model, batch, normaliser):
 
 def test_posterior_sees_the_targets_of_all_objects_of_its_system_alone(model, batch):
     scene = Scene.of(batch, model.positions)
-    context = model.encode(scene)
+    context = model.encode(batch, scene)
     object_ = int(torch.nonzero(batch.targets_observed.any(-1).any(1))[0])
     targets = batch.targets.clone()
     targets[object_][batch.targets_observed[object_]] += 1
@@ -129,7 +129,9 @@ def test_mean_uses_the_mean_intent_and_samples_others(model, batch):
     with torch.no_grad():
         forecast = model.forecast(batch, batch.target_times, samples=4)
         scene = Scene.of(batch, model.positions)
-        rollout = model.decode(scene, model.encode(scene), forecast.contexts["intent"], 3)
+        none = batch.states.new_empty(batch.objects, 3, 0)
+        context = model.encode(batch, scene)
+        rollout = model.decode(scene, context, forecast.contexts["intent"], none)
     # System 1 has whole frames, where nothing is interpolated.
     here = batch.system == 1
     assert_close(rollout[here, 1:], forecast.mean[here])

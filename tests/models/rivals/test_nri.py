@@ -126,6 +126,7 @@ def test_without_named_velocities_the_decoder_sees_the_last_change(make):
     frames, graph, logits = model.infer(batch)
     faster = frames.clone()
     faster[:, -2] -= 0.5
-    rollouts = [model.decoder(f[:, -2:], graph, logits.softmax(-1), 3) for f in (frames, faster)]
+    known, weights = frames.new_empty(len(frames), 3, 0), logits.softmax(-1)
+    rollouts = [model.decoder(f[:, -2:], graph, weights, known) for f in (frames, faster)]
     assert_close(rollouts[0][:, 0], rollouts[1][:, 0])
     assert not torch.equal(rollouts[0][:, 1], rollouts[1][:, 1])

@@ -97,7 +97,8 @@ def measure_model(
     Models whose states have the same shape get the same random directions.
     """
     exact = deepcopy(model).double().eval().requires_grad_(False)
-    windows = Windows(data, model.normaliser, condition, 1)
+    ahead = perturbations.horizon if model.normaliser.inputs else 1
+    windows = Windows(data, model.normaliser, condition, ahead)
     generator = torch.Generator().manual_seed(perturbations.seed)
     measured, batches = [], -(-len(windows) // BATCH)
     for number, float32_batch in enumerate(windows.batches(BATCH)):

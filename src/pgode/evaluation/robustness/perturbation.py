@@ -64,10 +64,12 @@ class Perturbations:
 def rollout_from_state(flow: Flow, times: Float[Tensor, "systems outputs"]) -> Rollout:
     """Forecasts from a changed initial state of the model's differential equation."""
 
+    since_start = torch.cat([torch.zeros_like(times[:, :1]), times], dim=1)
+
     def rollout(change: Tensor) -> tuple[Tensor, Tensor | None]:
         start = flow.initial + change
         states = torch.cat([start.unsqueeze(0), flow.solve(start, times)])
-        return flow.decode(states), states
+        return flow.decode(states, since_start), states
 
     return rollout
 

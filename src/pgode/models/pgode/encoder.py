@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from pgode.batches.graph import Graph
 from pgode.batches.temporal_graph import TemporalGraph
 from pgode.batches.windows import Batch
+from pgode.nn.exogenous import NOTHING, Exogenous
 from pgode.nn.relation import Relation
 from pgode.nn.time_embedding import time_embedding
 from pgode.ode.checkpointing import checkpointed
@@ -54,18 +55,26 @@ class TemporalGraphEncoder(nn.Module):
     the number of neighbours: hence `layer_norm` and `degree_normalise`. `rates` adds each
     feature's change until the next frame to an observation, and `relation` adds
     sum_j relu(W [o_i, o_j, e_ij]) over its neighbours. Together they pair a force with the
-    acceleration that it caused, from which the strength of the forces can be inferred.
+    acceleration that it caused, from which the strength of the forces can be inferred. Constants of
+    the object and the known inputs of the frame are part of an observation where data have them.
 
     With `recompute` only the contexts are kept; inner states are computed again in the backward
     pass, part by part, which takes the memory of one part instead of that of both encoders.
     """
 
     def __init__(
-        self, features: int, width: int, config: EncoderConfig, *, recompute: bool
+        self,
+        features: int,
+        width: int,
+        config: EncoderConfig,
+        *,
+        recompute: bool,
+        exogenous: Exogenous = NOTHING,
     ) -> None:
         super().__init__()
         self.width, self.config, self.recompute = width, config, recompute
-        inputs = (4 if config.rates else 2) * features
+        self.exogenous = exogenous
+        inputs = (4 if config.rates else 2) * features + exogenous.width
         self.embed = nn.Linear(inputs, width)
         self.relation = ObservationRelation(inputs, width) if config.relation else None
         layers = range(config.layers)
@@ -127,7 +136,10 @@ class TemporalGraphEncoder(nn.Module):
         return checkpointed(part, *inputs) if self.recompute else part(*inputs)
 
     def _observations(self, batch: Batch) -> Float[Tensor, "objects condition inputs"]:
-        """Observed values of each object and frame, their mask and, with `rates`, their changes."""
+        """Observed values of each object and frame, their mask and, with `rates`, their changes.
+
+        Constants and known inputs follow.
+        """
         known = batch.observed.to(batch.states.dtype)
         parts = [batch.states * known, known]
         if self.config.rates:
@@ -135,7 +147,7 @@ class TemporalGraphEncoder(nn.Module):
             elapsed = batch.times.diff(dim=1)[batch.system].unsqueeze(2)
             rate = RATE_SCALE * batch.states.diff(dim=1) / elapsed.clamp(min=1e-6) * both
             parts += [nn.functional.pad(part, (0, 0, 0, 1)) for part in (rate, both)]
-        return torch.cat(parts, dim=-1)
+        return torch.cat([*parts, self.exogenous.past(batch)], dim=-1)
 
     def _weights(self, batch: Batch) -> Float[Tensor, " edges"]:
         """A^tem / sqrt(d), with `degree_normalise` over the number of spatial neighbours."""

@@ -29,11 +29,11 @@ def flow(model: "PGODE", batch: Batch) -> Flow:
     contexts = contexts_of(encoded)
     gate = model.gate(contexts, batch)
     solver = model.config.solver
-    # Right-hand sides do not depend on time, but a derivative has it as an argument.
+    # Right-hand sides depend on time by known inputs alone, but a derivative has it as an argument.
     now = torch.zeros_like(problem.initial[:, 0])
 
     def bound(weights: Float[Tensor, "objects prototypes"]) -> Field:
-        derivative = model.derivative(weights, contexts, batch)
+        derivative = model.derivative(weights, contexts, batch).now(batch)
         return lambda state: derivative(now, state) * solver.frame_time
 
     alone = torch.eye(gate.shape[1], dtype=gate.dtype, device=gate.device)
@@ -45,7 +45,7 @@ def flow(model: "PGODE", batch: Batch) -> Flow:
         solve=lambda start, times: (
             model.solve(replace(problem, initial=start), batch, times).states
         ),
-        decode=lambda states: problem.decode(states).transpose(0, 1),
+        decode=lambda states, times: problem.decode(states, times).transpose(0, 1),
     )
 
 

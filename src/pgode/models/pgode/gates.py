@@ -83,13 +83,17 @@ class Gate(nn.Module):
     With `normalise`, each context has mean 0 and variance 1 over its channels. The system context
     is a sum over objects and an order of magnitude longer than the others: without the norm it
     saturates the softmax in the first epochs, at one prototype for all objects.
+
+    `constants` of an object (its first so many) are seen with its context, and never without.
     """
 
-    def __init__(self, width: int, count: int, config: GateConfig) -> None:
+    def __init__(self, width: int, count: int, config: GateConfig, constants: int = 0) -> None:
         super().__init__()
         self.config = config
+        self.constants = constants if config.sees_object else 0
         self.region = nn.Linear(width, width) if config.group_context else None
-        self.rho = FeedForward(config.inputs(width) + width * config.group_context, width, count)
+        contexts = config.inputs(width) + width * config.group_context
+        self.rho = FeedForward(contexts + self.constants, width, count)
         if config.normalise:
             scaled(self.rho.second, UNDECIDED)
 
@@ -100,6 +104,7 @@ class Gate(nn.Module):
             parts.insert(1, self._group_context(self.region, contexts, batch))
         if self.config.normalise:
             parts = [nn.functional.layer_norm(part, part.shape[-1:]) for part in parts]
+        parts.append(batch.constants[:, : self.constants])  # They have a scale of 1 already.
         return torch.softmax(self.rho(torch.cat(parts, dim=-1)), dim=-1)
 
     def _group_context(

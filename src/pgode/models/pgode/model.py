@@ -1,6 +1,7 @@
 """PGODE, top to bottom: encode, draw an initial state, gate, solve, decode."""
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -9,19 +10,21 @@ from torch import Tensor, nn
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.flow import Flow
-from pgode.models.forecaster import Forecaster, Losses, ModelConfig
+from pgode.models.forecaster import Forecaster, KnownInputs, Losses, ModelConfig
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE
 from pgode.models.pgode.config import PGODEConfig
 from pgode.models.pgode.dynamics import MessagesConfig, build_dynamics
+from pgode.models.pgode.dynamics.drive import Drive
 from pgode.models.pgode.encoder import TemporalGraphEncoder
 from pgode.models.pgode.gates import Contexts, Gate, NoGate, contexts_of
 from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.mutual_information import INDEPENDENT, MutualInformation, same_system
 from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
 from pgode.models.pgode.state import Kinematic, KinematicConfig, Latent
+from pgode.nn.exogenous import NOTHING, Driven, Exogenous
 from pgode.nn.gaussian import DiagonalNormal, Posterior
-from pgode.ode import Derivative, Solution
+from pgode.ode import Solution
 
 
 class PGODE(LatentODE):
@@ -29,25 +32,33 @@ class PGODE(LatentODE):
 
     config: PGODEConfig
     config_type = PGODEConfig
+    known_inputs: ClassVar[KnownInputs] = "ahead"
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features, width, objective = len(normaliser.features), config.width, config.objective
-        recompute = config.solver.recompute
-        self.object_encoder = TemporalGraphEncoder(
-            features, width, config.encoder, recompute=recompute
-        )
-        self.system_encoder = TemporalGraphEncoder(
-            features, width, config.encoder, recompute=recompute
+        laws = isinstance(config.dynamics, LawsConfig)
+        self.exogenous = NOTHING if laws else Exogenous.of(normaliser)
+        self.object_encoder, self.system_encoder = (
+            TemporalGraphEncoder(
+                *(features, width, config.encoder),
+                recompute=config.solver.recompute,
+                exogenous=self.exogenous,
+            )
+            for _ in range(2)
         )
         self.initial = Posterior(width, width, width, objective.initial_log_variance)
-        self.gate = Gate(width, self.prototypes, config.gate) if config.gated else NoGate()
-        self.state = _state(config, normaliser)
+        constants = self.exogenous.constants
+        gate = (width, self.prototypes, config.gate, constants)
+        self.gate = Gate(*gate) if config.gated else NoGate()
+        self.state = _state(config, normaliser, self.exogenous)
         attributes = len(normaliser.edge_attributes)
         dynamics = config.dynamics
         if isinstance(dynamics, LawsConfig):  # Beside laws, messages have as many prototypes.
             dynamics = MessagesConfig(prototypes=dynamics.prototypes)
-        self.dynamics = build_dynamics(dynamics, self.state.inputs, width, attributes)
+        inputs = self.state.inputs + self.exogenous.width
+        self.dynamics = build_dynamics(dynamics, inputs, width, attributes)
+        self.drive = Drive(inputs, width) if self.exogenous.width else None
         self.rebuild = GraphRebuilder(normaliser) if config.rebuild_graph else None
         parameters = len(normaliser.parameters) if objective.parameter_info_weight > 0 else 0
         self.parameter_critic = MutualInformation(width, parameters, width) if parameters else None
@@ -103,19 +114,23 @@ class PGODE(LatentODE):
         start = self.state.initial(initial, batch)
         gate = self.gate(contexts, batch)
 
-        def on_graph(batch: Batch) -> Derivative:
+        def on_graph(batch: Batch) -> Driven:
             return self.derivative(gate, contexts, batch)
 
-        def decode(states: Tensor) -> Tensor:
-            return self.state.decode(states, batch)
+        def decode(states: Tensor, times: Tensor) -> Tensor:
+            return self.state.decode(states, batch, times)
 
         return GraphProblem(on_graph(batch), start, decode, on_graph)
 
     def derivative(
         self, gate: Float[Tensor, "objects prototypes"], contexts: Contexts, batch: Batch
-    ) -> Derivative:
+    ) -> Driven:
         """The right-hand side of Eq. 10 with these weights, on the graph of a batch."""
-        return self.state.derivative(self.dynamics.bind(gate, contexts, batch))
+        mixture, drive = self.dynamics.bind(gate, contexts, batch), self.drive
+        return Driven(
+            self.exogenous,
+            lambda given: self.state.derivative(drive.bind(mixture, given) if drive else mixture),
+        )
 
     def solve(
         self, problem: InitialValueProblem, batch: Batch, times: Float[Tensor, "systems outputs"]
@@ -192,8 +207,9 @@ class PGODE(LatentODE):
         return flow(self, batch)
 
 
-def _state(config: PGODEConfig, normaliser: Normaliser) -> Latent | Kinematic:
+def _state(config: PGODEConfig, normaliser: Normaliser, exogenous: Exogenous) -> Latent | Kinematic:
     """The kinematic state if configured and if the data name velocities; else the latent one."""
     if isinstance(config.state, KinematicConfig) and normaliser.velocities:
-        return Kinematic(config.state, config.width, normaliser, config.solver.frame_time)
-    return Latent(config.state, config.width, normaliser)
+        frame_time = config.solver.frame_time
+        return Kinematic(config.state, config.width, normaliser, frame_time, exogenous)
+    return Latent(config.state, config.width, normaliser, exogenous)

@@ -81,13 +81,16 @@ class GraphRebuilder:
                 end = times.new_full((len(times), 1), self.every)
                 local = torch.cat([local.clamp(max=self.every), end], 1)
             derivative = problem.on_graph(batch)
-            solution = integrate(derivative, state, batch, local.clamp(min=0), solver)
+            # Each piece begins at time 0, so the inputs' clock is set back with it.
+            since = replace(batch, input_times=batch.input_times - piece_number * self.every)
+            solution = integrate(derivative, state, since, local.clamp(min=0), solver)
             steps, evaluations = steps + solution.steps, evaluations + solution.evaluations
             for output, column in zip(solution.states, columns, strict=False):
                 rows = inside[batch.system, column].unsqueeze(1)
                 outputs[column] = torch.where(rows, output, outputs[column])
             if piece_number < last:
                 state = solution.states[-1]
-                features = problem.decode(state.unsqueeze(0))[0]
+                end = times.new_full((len(times), 1), (piece_number + 1) * self.every)
+                features = problem.decode(state.unsqueeze(0), end)[0]
                 batch = replace(batch, graph=self.graph(features, batch))
         return Solution(torch.stack(outputs), steps, evaluations)

@@ -10,8 +10,11 @@ from torch import Tensor, nn
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
+from pgode.models.pgode.direct_effect import DirectEffect
 from pgode.models.pgode.dynamics.update import Mixture
 from pgode.models.pgode.history_readout import HistoryReadout
+from pgode.models.pgode.trend import Trend
+from pgode.nn.exogenous import NOTHING, Exogenous, beside
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.initialisation import scaled
@@ -40,6 +43,10 @@ class LatentStateConfig(Settings):
     mean_structure: bool = Field(
         True, description="with history_readout: move towards a molecule's mean structure"
     )
+    trend: bool = Field(
+        True,
+        description="with residual_decoder: positions without velocities continue their line",
+    )
 
     @model_validator(mode="after")
     def _readouts_have_a_base(self) -> "LatentStateConfig":
@@ -47,6 +54,11 @@ class LatentStateConfig(Settings):
             raise ValueError(
                 "history_readout adds to the change that residual_decoder=true decodes; set "
                 "history_readout=false too"
+            )
+        if self.trend and not self.residual_decoder:
+            raise ValueError(
+                "trend is part of the change that residual_decoder=true decodes; set trend=false "
+                "too"
             )
         if self.mean_structure and not self.history_readout:
             raise ValueError(
@@ -68,16 +80,73 @@ StateConfig = Annotated[
 ]
 
 
-class Latent(nn.Module):
+class Readout(nn.Module):
+    """Features that are decoded from z: as they are, or as a change since the last observation.
+
+    A change adds to the last observation, to a readout of the past (`history_readout`), to a line
+    (`trend`) and to the direct effect of known inputs (`direct_effect`).
+    """
+
+    def read(
+        self,
+        config: LatentStateConfig,
+        width: int,
+        normaliser: Normaliser,
+        features: list[int],
+        exogenous: Exogenous,
+    ) -> None:
+        """Make what decodes these features; nothing if there are none."""
+        self.decoded, self.exogenous = features, exogenous
+        self.residual = residual = config.residual_decoder
+        self.decoder = _decoder(config, width + exogenous.width, width, len(features))
+        self.history = _history(config, width, normaliser, features)
+        straight = config.trend and not normaliser.velocities
+        positions = [q for q in normaliser.positions if q in features and straight]
+        self.trend = Trend(width, positions) if positions else None
+        named = {*normaliser.positions, *normaliser.velocities}
+        values = [k for k in features if k not in named]
+        acts = residual and bool(values) and exogenous.inputs > 0
+        self.effect = DirectEffect(exogenous, width, values) if acts else None
+
+    def change(
+        self,
+        latent: Float[Tensor, "outputs objects width"],
+        batch: Batch,
+        times: Float[Tensor, "systems outputs"],
+    ) -> Float[Tensor, "outputs objects decoded"]:
+        """The decoded features at `times`, from z at these times."""
+        assert self.decoder is not None
+        given = self.exogenous.at(batch, times).transpose(0, 1)
+        decoded: Tensor = self.decoder(beside(latent, given))
+        if not self.residual:
+            return decoded
+        past = batch if self.effect is None else self.effect.removed(batch)
+        last, _ = last_observed(past)
+        base = last[:, self.decoded]
+        if self.history is not None:
+            base = base + self.history(latent, last, past)
+        decoded = decoded + base
+        if self.trend is not None:
+            decoded = decoded + self.trend(latent, past, times)[..., self.decoded]
+        if self.effect is not None:
+            decoded = decoded + self.effect(batch, times)[..., self.decoded]
+        return decoded
+
+
+class Latent(Readout):
     """dz/dt = mixture(z) - z, decoded by an FFN (Eq. 10)."""
 
-    def __init__(self, config: LatentStateConfig, width: int, normaliser: Normaliser) -> None:
+    def __init__(
+        self,
+        config: LatentStateConfig,
+        width: int,
+        normaliser: Normaliser,
+        exogenous: Exogenous = NOTHING,
+    ) -> None:
         super().__init__()
-        self.residual = config.residual_decoder
         self.inputs = width
-        self.features = list(range(len(normaliser.features)))
-        self.decoder = _decoder(config, width, len(self.features))
-        self.history = _history(config, width, normaliser, self.features)
+        features = list(range(len(normaliser.features)))
+        self.read(config, width, normaliser, features, exogenous)
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -90,16 +159,16 @@ class Latent(nn.Module):
         return lambda t, z: mixture(z) - z
 
     def decode(
-        self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
+        self,
+        states: Float[Tensor, "outputs objects inputs"],
+        batch: Batch,
+        times: Float[Tensor, "systems outputs"],
     ) -> Float[Tensor, "outputs objects features"]:
         """States at the requested times to features."""
-        decoded: Tensor = self.decoder(states)
-        if self.residual:
-            decoded = decoded + _base(states, self.history, self.features, batch)
-        return decoded
+        return self.change(states, batch, times)
 
 
-class Kinematic(nn.Module):
+class Kinematic(Readout):
     """State [q, v, z]: dq/dt = v is exact, dv/dt is a linear map of the mixture, z follows Eq. 10.
 
     q and v start at the last observation (extrapolated to the end of the condition where it is
@@ -110,10 +179,14 @@ class Kinematic(nn.Module):
     offset: Float[Tensor, " positions"]
 
     def __init__(
-        self, config: KinematicConfig, width: int, normaliser: Normaliser, frame_time: float
+        self,
+        config: KinematicConfig,
+        width: int,
+        normaliser: Normaliser,
+        frame_time: float,
+        exogenous: Exogenous = NOTHING,
     ) -> None:
         super().__init__()
-        self.residual = config.residual_decoder
         self.positions, self.velocities = normaliser.positions, normaliser.velocities
         features = len(normaliser.features)
         named = {*self.positions, *self.velocities}
@@ -125,8 +198,7 @@ class Kinematic(nn.Module):
         self.register_buffer("offset", torch.tensor(offset), persistent=False)
         self.frame_time = frame_time
         self.acceleration = scaled(nn.Linear(width, self.size, bias=False), SMALL)
-        self.decoder = _decoder(config, width, len(self.others)) if self.others else None
-        self.history = _history(config, width, normaliser, self.others) if self.others else None
+        self.read(config, width, normaliser, self.others, exogenous)
 
     def initial(
         self, z0: Float[Tensor, "objects width"], batch: Batch
@@ -152,25 +224,28 @@ class Kinematic(nn.Module):
         return derivative
 
     def decode(
-        self, states: Float[Tensor, "outputs objects inputs"], batch: Batch
+        self,
+        states: Float[Tensor, "outputs objects inputs"],
+        batch: Batch,
+        times: Float[Tensor, "systems outputs"],
     ) -> Float[Tensor, "outputs objects features"]:
         """q and v are the state itself; other features come from z."""
         size = self.size
         parts = [states[..., : 2 * size]]
-        if self.decoder is not None:
-            latent = states[..., 2 * size :]
-            rest = self.decoder(latent)
-            if self.residual:
-                rest = rest + _base(latent, self.history, self.others, batch)
-            parts.append(rest)
+        if self.others:
+            parts.append(self.change(states[..., 2 * size :], batch, times))
         order = [*self.positions, *self.velocities, *self.others]
         place = torch.tensor(order, device=states.device).argsort()
         return torch.cat(parts, dim=-1)[..., place]
 
 
-def _decoder(config: LatentStateConfig, width: int, features: int) -> FeedForward:
-    """From z to features, or to their change since the last observation."""
-    decoder = FeedForward(width, width, features)
+def _decoder(
+    config: LatentStateConfig, inputs: int, width: int, features: int
+) -> FeedForward | None:
+    """From z (and constants and inputs) to features, or to their change; None without features."""
+    if not features:
+        return None
+    decoder = FeedForward(inputs, width, features)
     if config.residual_decoder:
         scaled(decoder.second, SMALL)
     return decoder
@@ -179,18 +254,6 @@ def _decoder(config: LatentStateConfig, width: int, features: int) -> FeedForwar
 def _history(
     config: LatentStateConfig, width: int, normaliser: Normaliser, features: list[int]
 ) -> HistoryReadout | None:
-    if not config.history_readout:
+    if not config.history_readout or not features:
         return None
     return HistoryReadout(width, normaliser, features, mean_structure=config.mean_structure)
-
-
-def _base(
-    states: Float[Tensor, "outputs objects width"],
-    history: HistoryReadout | None,
-    features: list[int],
-    batch: Batch,
-) -> Float[Tensor, "... objects features"]:
-    """The base of a decoded change: the last observation plus the readout of the past."""
-    last, _ = last_observed(batch)
-    chosen = last[:, features]
-    return chosen if history is None else chosen + history(states, last, batch)

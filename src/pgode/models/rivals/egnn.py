@@ -15,7 +15,8 @@ default) are the step from each frame to the next, and each of the L layers cove
 (x <- x + v/L), so that v is the forecast velocity. Sums run over the data's edges instead of all
 pairs, with the factor 1/(N - 1) of all pairs. The original sees one frame; here h starts each step
 from the speed and from invariants of the whole condition (`Summary`), so that properties of the
-system can be inferred. Values that are not vectors change by a network of h.
+system can be inferred. Values that are not vectors change by a network of h. Constants and known
+inputs are invariants: they are part of the summary and, frame by frame, of h.
 """
 
 import torch
@@ -27,6 +28,7 @@ from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
+from pgode.nn.exogenous import NOTHING, Exogenous
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.geometry import Geometry, Motion, edge_displacement, norm, pair_share
@@ -54,14 +56,20 @@ class EGNN(Forecaster):
 
     config: EGNNConfig
     config_type = EGNNConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: EGNNConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         self.geometry = Geometry(normaliser, "EGNN")
         width, values = config.width, len(self.geometry.values)
         attributes = len(normaliser.edge_attributes)
-        self.summary = Summary(width, config.history, values, attributes, strength=config.strength)
-        self.embed = nn.Linear(width + 1 + values, width)
+        self.exogenous = Exogenous.of(normaliser)
+        self.summary = Summary(
+            *(width, config.history, values, attributes),
+            strength=config.strength,
+            exogenous=self.exogenous,
+        )
+        self.embed = nn.Linear(width + 1 + values + self.exogenous.width, width)
         self.layers = nn.ModuleList(
             # h after the last layer is used only if there are values to decode.
             EquivariantLayer(width, attributes, update=bool(values) or layer < config.layers - 1)
@@ -86,8 +94,8 @@ class EGNN(Forecaster):
         x, v, value = motion.position[:, -1], motion.velocity[:, -1], motion.value[:, -1]
         share, gain = pair_share(batch), self.geometry.gain / len(self.layers)
         states = [(x, v, value)]
-        for _ in range(frames):
-            h = self.embed(torch.cat([context, norm(v).unsqueeze(1), value], dim=1))
+        for given in self.exogenous.ahead(batch, frames).unbind(1):
+            h = self.embed(torch.cat([context, norm(v).unsqueeze(1), value, given], dim=1))
             for layer in self.layers:
                 h, x, v = layer(h, x, v, batch.graph, share, gain)
             if self.decoder is not None:
@@ -141,10 +149,19 @@ class Summary(nn.Module):
     """
 
     def __init__(
-        self, width: int, frames: int, values: int, attributes: int, *, strength: bool
+        self,
+        width: int,
+        frames: int,
+        values: int,
+        attributes: int,
+        *,
+        strength: bool,
+        exogenous: Exogenous = NOTHING,
     ) -> None:
         super().__init__()
-        self.own = nn.Linear(frames * (4 + values) - 1, width)
+        self.exogenous = exogenous
+        known = exogenous.history_width(frames)
+        self.own = nn.Linear(frames * (4 + values) - 1 + known, width)
         self.strength = Strength(width, attributes) if strength else None
         self.strong = nn.Linear(2 * self.strength.outputs, width) if self.strength else None
         self.out = nn.Linear(width, width)
@@ -158,6 +175,7 @@ class Summary(nn.Module):
             norm(position - position[:, -1:]),
             motion.seen,
             motion.value.flatten(1),
+            self.exogenous.history(batch, motion.seen.shape[1]),
         )
         hidden = self.own(torch.cat(parts, dim=1))
         if self.strength is not None and self.strong is not None:

@@ -20,7 +20,9 @@ like the positions, and a second output of the same vectors. Both outputs correc
 constant velocity, by an amount that grows from 0 at the last observation. Pairs are the data's
 edges with their attributes; `pairs=complete` reasons over all pairs as the original does, which on
 Springs (ten epochs, one seed) took 1.5 times as long and had twice the validation error. Beyond
-`frames` frames the model is applied again to its own forecast.
+`frames` frames the model is applied again to its own forecast. Constants, and known inputs of the
+history, are invariants. All frames are forecast at once, from one h, so inputs of the frames ahead
+are not seen: those of late frames would act on early ones.
 """
 
 from dataclasses import replace
@@ -35,6 +37,7 @@ from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
+from pgode.nn.exogenous import Exogenous
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.geometry import (
@@ -70,6 +73,7 @@ class EqMotion(Forecaster):
 
     config: EqMotionConfig
     config_type = EqMotionConfig
+    known_inputs = "past"
 
     def __init__(self, config: EqMotionConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
@@ -78,7 +82,9 @@ class EqMotion(Forecaster):
         values, history = len(self.geometry.values), config.history
         attributes = len(normaliser.edge_attributes)
         self.vectors = nn.Linear(2 * history, width, bias=False)
-        self.invariants = FeedForward(history * (4 + values) - 1, width, width)
+        self.exogenous = Exogenous.of(normaliser)
+        known = self.exogenous.history_width(history)
+        self.invariants = FeedForward(history * (4 + values) - 1 + known, width, width)
         self.reasoning = Reasoning(width, attributes, config.categories)
         self.layers = nn.ModuleList(
             # h after the last layer is used only if there are values to decode.
@@ -115,7 +121,8 @@ class EqMotion(Forecaster):
     ) -> tuple[Float[Tensor, "edges categories"], Motion]:
         """Categories of the pairs, and the motion extended by `frames` frames."""
         recent = motion.recent(self.config.history)
-        vectors, h = self.embed(recent, batch)
+        end = motion.seen.shape[1] - self.config.history  # Frames that are forecast already.
+        vectors, h = self.embed(recent, batch, end)
         share = pair_share(batch)
         categories = self.reasoning(vectors, h, graph)
         for layer in self.layers:
@@ -133,9 +140,9 @@ class EqMotion(Forecaster):
         return categories, motion.followed_by(future)
 
     def embed(
-        self, motion: Motion, batch: Batch
+        self, motion: Motion, batch: Batch, end: int = 0
     ) -> tuple[Float[Tensor, "objects dims width"], Float[Tensor, "objects width"]]:
-        """The initial G and h, from the history alone."""
+        """The initial G and h, from the history alone, which ends at frame `end`."""
         position, velocity = motion.position, motion.velocity
         transform = cosine_transform(position.shape[1], position)
         mean = position.mean(1, keepdim=True)
@@ -144,7 +151,8 @@ class EqMotion(Forecaster):
         speed = norm(velocity)
         turn = (velocity[:, 1:] * velocity[:, :-1]).sum(-1)
         turn = turn / (speed[:, 1:] * speed[:, :-1] + 1e-3)
-        invariants = [speed, turn, norm(centred), motion.seen, motion.value.flatten(1)]
+        known = self.exogenous.history(batch, motion.seen.shape[1], end)
+        invariants = [speed, turn, norm(centred), motion.seen, motion.value.flatten(1), known]
         return self.vectors(both.transpose(1, 2)), self.invariants(torch.cat(invariants, dim=1))
 
 

@@ -14,7 +14,7 @@ for Modeling Interacting Dynamics, ICML 2023.
 Simplified: in the original, edges have latent states with a separate second-order equation; here
 their attributes are inputs of the messages. Attention runs over the temporal graph of PGODE, and
 both summaries include the last observation with the pooled vector. The sizes are not those of the
-original.
+original. Constants and known inputs are beside the observations of both branches and inputs of F.
 """
 
 from dataclasses import replace
@@ -30,6 +30,7 @@ from pgode.batches.windows import Batch
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE, LatentODEConfig
 from pgode.nn.attention import AttentionEncoder, Pooling, node_times, observations
+from pgode.nn.exogenous import NOTHING, Driven, Exogenous
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.gaussian import Posterior
 from pgode.nn.relation import Relation
@@ -55,15 +56,18 @@ class HOPE(LatentODE):
 
     config: HOPEConfig
     config_type = HOPEConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: HOPEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features, width = len(normaliser.features), config.encoder_width
-        self.attention = AttentionEncoder(features, width, config.encoder_layers)
-        self.spectral = ChebyshevEncoder(features, width, config.encoder_layers, config.order)
+        layers, exogenous = config.encoder_layers, Exogenous.of(normaliser)
+        self.attention = AttentionEncoder(features, width, layers, exogenous)
+        self.spectral = ChebyshevEncoder(features, width, layers, config.order, exogenous)
         summary = self.attention.pool.outputs + self.spectral.pool.outputs
         self.posterior = Posterior(summary, 2 * width, 2 * config.latent)
-        self.dynamics = SecondOrder(config.latent, config.width, len(normaliser.edge_attributes))
+        attributes = len(normaliser.edge_attributes)
+        self.dynamics = SecondOrder(config.latent, config.width, attributes, exogenous)
         self.decoder = nn.Linear(2 * config.latent, features)
 
     def encode(self, batch: Batch) -> Encoded:
@@ -75,7 +79,8 @@ class HOPE(LatentODE):
         self, batch: Batch, encoded: Encoded, initial: Float[Tensor, "objects latent"]
     ) -> InitialValueProblem:
         """The second-order equation of position and momentum; both are decoded."""
-        return InitialValueProblem(self.dynamics.bind(batch.graph), initial, self.decoder)
+        slope = self.dynamics.bind(batch.graph)
+        return InitialValueProblem(slope, initial, lambda z, times: self.decoder(z))
 
 
 class SecondOrder(Relation):
@@ -85,23 +90,29 @@ class SecondOrder(Relation):
     the norm of the gradient is summed: another order changes the last digit of trained weights.
     """
 
-    def __init__(self, latent: int, width: int, attributes: int) -> None:
+    def __init__(
+        self, latent: int, width: int, attributes: int, exogenous: Exogenous = NOTHING
+    ) -> None:
         super().__init__(2 * latent, width, attributes)
-        self.latent = latent
-        self.force = FeedForward(2 * latent + width, width, latent)
+        self.latent, self.exogenous = latent, exogenous
+        self.force = FeedForward(2 * latent + width + exogenous.width, width, latent)
         self.damping = nn.Parameter(torch.full((latent,), DAMPING))
 
-    def bind(self, graph: Graph) -> Derivative:
+    def bind(self, graph: Graph) -> Driven:
         """The right-hand side over one graph."""
         gamma = nn.functional.softplus(self.damping)
 
-        def derivative(t: Tensor, y: Tensor) -> Tensor:
-            momentum = y[:, self.latent :]
-            messages = self.neighbour_sum(y, graph)
-            force: Tensor = self.force(torch.cat([y, messages], dim=1))
-            return torch.cat([momentum, torch.addcmul(force, gamma, momentum, value=-1)], dim=1)
+        def given(known: Tensor) -> Derivative:
+            def derivative(t: Tensor, y: Tensor) -> Tensor:
+                momentum = y[:, self.latent :]
+                messages = self.neighbour_sum(y, graph)
+                force: Tensor = self.force(torch.cat([y, messages, known], dim=1))
+                damped = torch.addcmul(force, gamma, momentum, value=-1)
+                return torch.cat([momentum, damped], dim=1)
 
-        return derivative
+            return derivative
+
+        return Driven(self.exogenous, given)
 
 
 class ChebyshevEncoder(nn.Module):
@@ -110,17 +121,24 @@ class ChebyshevEncoder(nn.Module):
     h <- h + silu( sum_k W_k T_k(L) norm(h) ),   T_k = 2 L T_(k-1) - T_(k-2)
     """
 
-    def __init__(self, features: int, width: int, layers: int, order: int) -> None:
+    def __init__(
+        self,
+        features: int,
+        width: int,
+        layers: int,
+        order: int,
+        exogenous: Exogenous = NOTHING,
+    ) -> None:
         super().__init__()
-        self.order = order
-        self.embed = nn.Linear(2 * features, width)
+        self.order, self.exogenous = order, exogenous
+        self.embed = nn.Linear(2 * features + exogenous.width, width)
         self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(layers))
         self.mix = nn.ModuleList(nn.Linear(order * width, width) for _ in range(layers))
         self.pool = Pooling(width)
 
     def forward(self, batch: Batch) -> Float[Tensor, "objects outputs"]:
         """One vector per object; zero for an object that was never observed."""
-        h = self.embed(observations(batch))
+        h = self.embed(observations(batch, self.exogenous))
         h = h + time_embedding(node_times(batch), h.shape[1])
         laplacian = Laplacian(batch.history.graph)
         for norm, mix in zip(self.norms, self.mix, strict=True):

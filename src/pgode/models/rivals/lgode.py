@@ -13,7 +13,8 @@ Observations, NeurIPS 2020.
 Simplified: attention runs over the temporal graph of PGODE, in which an observation attends to
 the next one of its object instead of all of them. The posterior sees the last observation and
 the pooled vector. Edges of all types share one message network, with their attributes as inputs.
-W_2 commutes with the sum and is merged into the FFN's first layer.
+W_2 commutes with the sum and is merged into the FFN's first layer. Constants and known inputs are
+beside the observations of the encoder and beside z in W_in.
 """
 
 import torch
@@ -27,6 +28,7 @@ from pgode.batches.windows import Batch
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE, LatentODEConfig
 from pgode.nn.attention import AttentionEncoder
+from pgode.nn.exogenous import NOTHING, Driven, Exogenous, beside
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.gaussian import Posterior
 from pgode.nn.relation import Relation
@@ -48,14 +50,17 @@ class LGODE(LatentODE):
 
     config: LGODEConfig
     config_type = LGODEConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: LGODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features, width = len(normaliser.features), config.encoder_width
-        self.encoder = AttentionEncoder(features, width, config.encoder_layers)
+        self.exogenous = Exogenous.of(normaliser)
+        self.encoder = AttentionEncoder(features, width, config.encoder_layers, self.exogenous)
         self.posterior = Posterior(self.encoder.pool.outputs, width, config.latent)
         state = config.latent + config.augmented
-        self.dynamics = GraphNetwork(state, config.width, len(normaliser.edge_attributes))
+        attributes = len(normaliser.edge_attributes)
+        self.dynamics = GraphNetwork(state, config.width, attributes, self.exogenous)
         self.decoder = nn.Linear(state, features)
 
     def encode(self, batch: Batch) -> Encoded:
@@ -67,26 +72,33 @@ class LGODE(LatentODE):
     ) -> InitialValueProblem:
         """The graph network, from the initial state augmented by zeros."""
         augmented = nn.functional.pad(initial, (0, self.config.augmented))
-        return InitialValueProblem(self.dynamics.bind(batch.graph), augmented, self.decoder)
+        slope = self.dynamics.bind(batch.graph)
+        return InitialValueProblem(slope, augmented, lambda z, times: self.decoder(z))
 
 
 class GraphNetwork(nn.Module):
     """The right-hand side: map to the width of the network, one round of messages, map back."""
 
-    def __init__(self, state: int, width: int, attributes: int) -> None:
+    def __init__(
+        self, state: int, width: int, attributes: int, exogenous: Exogenous = NOTHING
+    ) -> None:
         super().__init__()
-        self.enter = nn.Linear(state, width)
+        self.exogenous = exogenous
+        self.enter = nn.Linear(state + exogenous.width, width)
         self.relation = Relation(width, width, attributes)
         self.update = FeedForward(2 * width, width, width)
         self.leave = nn.Linear(width, state)
 
-    def bind(self, graph: Graph) -> Derivative:
+    def bind(self, graph: Graph) -> Driven:
         """dz/dt over one graph."""
 
-        def derivative(t: Tensor, z: Tensor) -> Tensor:
-            x = self.enter(z)
-            messages = self.relation.neighbour_sum(x, graph)
-            slope: Tensor = self.leave(x + self.update(torch.cat([x, messages], dim=1)))
-            return slope
+        def given(known: Tensor) -> Derivative:
+            def derivative(t: Tensor, z: Tensor) -> Tensor:
+                x = self.enter(beside(z, known))
+                messages = self.relation.neighbour_sum(x, graph)
+                slope: Tensor = self.leave(x + self.update(torch.cat([x, messages], dim=1)))
+                return slope
 
-        return derivative
+            return derivative
+
+        return Driven(self.exogenous, given)

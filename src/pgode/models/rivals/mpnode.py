@@ -12,7 +12,8 @@ Simplified: the mean is weighted by the attributes of the edges (one mean for ea
 sign of a charge matters; the original has plain edges. u_i, a known control in the original, is
 here a recurrent summary of the object's condition and its number of neighbours, constant in time:
 the parameters of the system show in the history only, and a mean does not depend on the number of
-neighbours. The graph is that at the end of the condition. Steps are fixed (rk4); the original has
+neighbours; constants and known inputs, which are such controls, are beside x. The graph is that
+at the end of the condition. Steps are fixed (rk4); the original has
 an adaptive solver.
 """
 
@@ -27,6 +28,7 @@ from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
+from pgode.nn.exogenous import NOTHING, Driven, Exogenous
 from pgode.nn.frames import last_observed
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
@@ -44,27 +46,37 @@ class MPNODEConfig(ModelConfig):
 class Module(nn.Module):
     """f: two tanh layers and a linear one."""
 
-    def __init__(self, features: int, message: int, attributes: int, width: int) -> None:
+    def __init__(
+        self,
+        features: int,
+        message: int,
+        attributes: int,
+        width: int,
+        exogenous: Exogenous = NOTHING,
+    ) -> None:
         super().__init__()
-        self.features = features
-        self.inner = nn.Linear(features + attributes * message, width)
+        self.features, self.exogenous = features, exogenous
+        self.inner = nn.Linear(features + attributes * message + exogenous.width, width)
         self.outer = nn.Linear(width + 1, width, bias=False)
         self.second = nn.Linear(width, width)
         self.third = nn.Linear(width, features + message)
 
-    def bind(self, summary: Float[Tensor, "objects width"], graph: Graph) -> Derivative:
+    def bind(self, summary: Float[Tensor, "objects width"], graph: Graph) -> Driven:
         """The derivative of [x; m]; its constant part is computed once."""
         neighbours = torch.log1p(graph.degree).unsqueeze(1)
         constant = self.outer(torch.cat([summary, neighbours], dim=1))
         mean = mean_of_neighbours(graph)
 
-        def derivative(t: Tensor, y: Tensor) -> Tensor:
-            x, m = y[:, : self.features], y[:, self.features :]
-            hidden = torch.tanh(self.inner(torch.cat([x, mean(m)], dim=1)) + constant)
-            out: Tensor = self.third(torch.tanh(self.second(hidden)))
-            return out
+        def given(known: Tensor) -> Derivative:
+            def derivative(t: Tensor, y: Tensor) -> Tensor:
+                x, m = y[:, : self.features], y[:, self.features :]
+                hidden = torch.tanh(self.inner(torch.cat([x, mean(m), known], dim=1)) + constant)
+                out: Tensor = self.third(torch.tanh(self.second(hidden)))
+                return out
 
-        return derivative
+            return derivative
+
+        return Driven(self.exogenous, given)
 
 
 def mean_of_neighbours(
@@ -81,12 +93,16 @@ class MPNODE(Forecaster):
 
     config: MPNODEConfig
     config_type = MPNODEConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: MPNODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features, attributes = len(normaliser.features), len(normaliser.edge_attributes)
-        self.encoder = RecurrentEncoder(features, config.width, backwards=False)
-        self.module = Module(features, config.message, attributes, config.width)
+        exogenous = Exogenous.of(normaliser)
+        self.encoder = RecurrentEncoder(
+            features, config.width, backwards=False, exogenous=exogenous
+        )
+        self.module = Module(features, config.message, attributes, config.width, exogenous)
 
     def forecast(
         self, batch: Batch, times: Float[Tensor, "systems outputs"], samples: int = 0

@@ -12,7 +12,8 @@ David Duvenaud, "Latent ODEs for Irregularly-Sampled Time Series", NeurIPS 2019.
 Simplified: the encoder is a plain GRU with the gaps in time as inputs, without an ODE between
 observations. As in the original, it stops reading at the time of z(0). Here that is the last
 observation, so it reads forwards, and only the future is decoded, not the condition. The linear
-decoder gives the change since the last observation x(0); the original decodes the state.
+decoder gives the change since the last observation x(0); the original decodes the state. Constants
+and known inputs are inputs of the encoder and of f.
 """
 
 from jaxtyping import Float
@@ -23,6 +24,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE, LatentODEConfig
+from pgode.nn.exogenous import Driven, Exogenous, beside
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import Posterior
@@ -41,13 +43,15 @@ class NODE(LatentODE):
 
     config: NODEConfig
     config_type = NODEConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: NODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features, width = len(normaliser.features), config.width
-        self.encoder = RecurrentEncoder(features, width, backwards=False)
+        self.exogenous = Exogenous.of(normaliser)
+        self.encoder = RecurrentEncoder(features, width, backwards=False, exogenous=self.exogenous)
         self.posterior = Posterior(width, width, width)
-        self.f = FeedForward(width, config.hidden, width)
+        self.f = FeedForward(width + self.exogenous.width, config.hidden, width)
         self.decoder = nn.Linear(width, features, bias=False)
 
     def encode(self, batch: Batch) -> Encoded:
@@ -60,6 +64,7 @@ class NODE(LatentODE):
     ) -> InitialValueProblem:
         """dz/dt = f(z); the change of z since time 0 is decoded."""
         start, _ = last_observed(batch)
+        slope = Driven(self.exogenous, lambda given: lambda t, z: self.f(beside(z, given)))
         return InitialValueProblem(
-            lambda t, z: self.f(z), initial, lambda z: start + self.decoder(z - initial)
+            slope, initial, lambda z, times: start + self.decoder(z - initial)
         )

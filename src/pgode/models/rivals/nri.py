@@ -19,6 +19,7 @@ other. The inputs of the encoder are the last state and the scaled changes befor
 states: the same information, from which accelerations are far easier to learn. If the data have no
 named velocities, a state alone does not determine its future, and the change since the previous
 frame is a second input of the decoder (for such data the original has a recurrent decoder).
+Constants and known inputs are beside the history and, frame by frame, beside x(t).
 """
 
 import math
@@ -32,6 +33,7 @@ from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
+from pgode.nn.exogenous import Exogenous, beside
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until, whole_frames
 from pgode.nn.relation import EdgeRelation
@@ -60,16 +62,20 @@ class NRI(Forecaster):
 
     config: NRIConfig
     config_type = NRIConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: NRIConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features = len(normaliser.features)
-        self.encoder = EdgeEncoder(config.history * features, config.width, config.edge_types)
+        self.exogenous = Exogenous.of(normaliser)
+        seen = config.history * features + self.exogenous.history_width(config.history)
+        self.encoder = EdgeEncoder(seen, config.width, config.edge_types)
         self.decoder = EdgeDecoder(
             features,
             config.width,
             config.edge_types - config.no_edge,
             changes=not normaliser.velocities,
+            exogenous=self.exogenous.width,
         )
 
     def loss(self, batch: Batch) -> Losses:
@@ -113,7 +119,9 @@ class NRI(Forecaster):
         frames = whole_frames(batch, self.config.history)
         graph = Graph.complete(batch.system, frames.dtype)
         history = torch.cat([frames[:, -1:], CHANGE_SCALE * frames.diff(dim=1)], dim=1)
-        return frames, graph, self.encoder(history.flatten(1), graph)
+        known = self.exogenous.history(batch, self.config.history)
+        seen = torch.cat([history.flatten(1), known], dim=1)
+        return frames, graph, self.encoder(seen, graph)
 
     def decode(
         self,
@@ -125,7 +133,8 @@ class NRI(Forecaster):
     ) -> Float[Tensor, "objects outputs features"]:
         """Roll out from the last frame, with the weights of the kinds of each edge."""
         weights = edges[:, 1:] if self.config.no_edge else edges
-        rollout = self.decoder(frames[:, -2:], graph, weights, frames_until(times))
+        known = self.exogenous.ahead(batch, frames_until(times))
+        rollout = self.decoder(frames[:, -2:], graph, weights, known)
         return between_frames(rollout, times, batch)
 
 
@@ -174,13 +183,16 @@ class EdgeDecoder(nn.Module):
     """x_i + r([x_i, sum_j sum_k e_ijk m_k([x_i, x_j])]), frame by frame.
 
     The first layers of all m_k are one product per object; their second layers follow the sum.
-    `changes` adds the change since the previous frame to the inputs.
+    `changes` adds the change since the previous frame to the inputs, `exogenous` so many constants
+    and known inputs of the next frame.
     """
 
-    def __init__(self, features: int, width: int, kinds: int, *, changes: bool) -> None:
+    def __init__(
+        self, features: int, width: int, kinds: int, *, changes: bool, exogenous: int = 0
+    ) -> None:
         super().__init__()
         self.changes, self.width = changes, width
-        inputs = 2 * features if changes else features
+        inputs = (2 * features if changes else features) + exogenous
         self.relation = EdgeRelation(inputs, kinds * width)
         self.message = nn.Linear(kinds * width, width, bias=False)
         self.hidden = nn.Linear(inputs + width, width)
@@ -194,15 +206,16 @@ class EdgeDecoder(nn.Module):
         last: Float[Tensor, "objects recent features"],
         graph: Graph,
         weights: Float[Tensor, "edges kinds"],
-        frames: int,
+        known: Float[Tensor, "objects frames exogenous"],
     ) -> Float[Tensor, "objects frames+1 features"]:
-        """The last of the recent states, and the `frames` after it."""
+        """The last of the recent states, and those of the frames that `known` is given for."""
         before, state = last[:, 0], last[:, -1]
         rollout = [state]
-        for _ in range(frames):
+        for given in known.unbind(1):
             inputs = state
             if self.changes:
                 inputs = torch.cat([state, CHANGE_SCALE * (state - before)], dim=-1)
+            inputs = beside(inputs, given)
             before, state = state, state + self.change(inputs, graph, weights)
             rollout.append(state)
         return torch.stack(rollout, dim=1)

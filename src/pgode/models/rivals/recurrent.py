@@ -20,7 +20,7 @@ Statistical Machine Translation", EMNLP 2014.
 Simplified: objects exchange no information, so interactions show only in an object's own history.
 The networks have 128 hidden units; published comparisons have 200 or more. Masks and gaps in time
 are inputs of the encoder. The decoder takes steps of one frame, with linear interpolation between
-frames.
+frames. Constants and known inputs are inputs of both.
 """
 
 from typing import ClassVar
@@ -33,6 +33,7 @@ from torch import Tensor, nn
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, ModelConfig
+from pgode.nn.exogenous import NOTHING, Exogenous, beside
 from pgode.nn.frames import between_frames, frames_until, last_observed
 from pgode.nn.initialisation import scaled
 from pgode.nn.recurrent import Kind, RecurrentEncoder
@@ -54,11 +55,15 @@ class RecurrentForecaster(Forecaster):
     kind: ClassVar[Kind]
     config: RecurrentConfig
     config_type = RecurrentConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: RecurrentConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         self.rollout = RecurrentRollout(
-            len(normaliser.features), config.width, kind=self.kind, layers=config.layers
+            *(len(normaliser.features), config.width),
+            kind=self.kind,
+            layers=config.layers,
+            exogenous=Exogenous.of(normaliser),
         )
 
     def forecast(
@@ -90,11 +95,22 @@ class RecurrentRollout(nn.Module):
     Encoder and decoder do not share weights: only the encoder sees masks and gaps in time.
     """
 
-    def __init__(self, features: int, width: int, *, kind: Kind, layers: int = 1) -> None:
+    def __init__(
+        self,
+        features: int,
+        width: int,
+        *,
+        kind: Kind,
+        layers: int = 1,
+        exogenous: Exogenous = NOTHING,
+    ) -> None:
         super().__init__()
-        self.encoder = RecurrentEncoder(features, width, kind=kind, layers=layers, backwards=False)
+        self.exogenous = exogenous
+        self.encoder = RecurrentEncoder(
+            features, width, kind=kind, layers=layers, backwards=False, exogenous=exogenous
+        )
         cells = nn.LSTM if kind == "lstm" else nn.GRU
-        self.decoder = cells(features, width, layers, batch_first=True)
+        self.decoder = cells(features + exogenous.width, width, layers, batch_first=True)
         self.change = scaled(nn.Linear(width, features), INITIAL_SCALE)
 
     def forward(
@@ -103,7 +119,7 @@ class RecurrentRollout(nn.Module):
         """The states at times 0, 1, ..., `frames`; the first of them is `start`."""
         _, state = self.encoder.summary_and_state(batch)
         rollout = [start.unsqueeze(1)]
-        for _ in range(frames):
-            hidden, state = self.decoder(rollout[-1], state)
+        for given in self.exogenous.ahead(batch, frames).unbind(1):
+            hidden, state = self.decoder(beside(rollout[-1], given.unsqueeze(1)), state)
             rollout.append(rollout[-1] + self.change(hidden))
         return torch.cat(rollout, dim=1)

@@ -16,7 +16,7 @@ ODE-RNN. z(0) is the state at the end of the condition, so the posterior also se
 values, and the decoder gives the change since then. Neighbours are those of the data's graph, whose
 edge attributes enter intensity and message. In data without named positions, distance is taken over
 all features. Goals do not change along the way, and the paper's losses for road traffic are left
-out.
+out. Constants and known inputs are inputs of the GRU and of f.
 """
 
 import torch
@@ -29,6 +29,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.models.latent import Encoded
 from pgode.models.latent_ode import InitialValueProblem, LatentODE, LatentODEConfig
+from pgode.nn.exogenous import Driven, Exogenous, beside
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import Posterior
@@ -81,15 +82,17 @@ class SocialODE(LatentODE):
 
     config: SocialODEConfig
     config_type = SocialODEConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: SocialODEConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features, width = len(normaliser.features), config.width
         self.places = normaliser.positions or list(range(features))
-        self.encoder = RecurrentEncoder(features, width, backwards=True)
+        self.exogenous = Exogenous.of(normaliser)
+        self.encoder = RecurrentEncoder(features, width, backwards=True, exogenous=self.exogenous)
         self.posterior = Posterior(width + features, width, width)
         self.aggressiveness = FeedForward(width, width, 1)
-        self.own_motion = FeedForward(width, width, width)
+        self.own_motion = FeedForward(width + self.exogenous.width, width, width)
         self.influence = Influence(width, len(normaliser.edge_attributes))
         # No bias: it would cancel in the decoded change since z(0).
         last = nn.Linear(width, features, bias=False)
@@ -110,25 +113,28 @@ class SocialODE(LatentODE):
         """Own motion and influence, with features decoded relative to the last observation."""
         anchor = self.anchor(batch, initial)
         derivative = self.derivative(batch, anchor, encoded.contexts["aggressiveness"])
-        return InitialValueProblem(derivative, initial, lambda z: self.decode(z, anchor))
+        return InitialValueProblem(derivative, initial, lambda z, times: self.decode(z, anchor))
 
     def derivative(
         self,
         batch: Batch,
         anchor: Float[Tensor, "objects features"],
         aggressiveness: Float[Tensor, "objects 1"],
-    ) -> Derivative:
+    ) -> Driven:
         """dz/dt for the objects of one batch."""
         graph, yielding = batch.graph, 1 - aggressiveness
         edge_part = self.influence.relation.edge_part(graph.attributes)
 
-        def derivative(t: Tensor, z: Tensor) -> Tensor:
-            positions = self.decode(z, anchor)[:, self.places]
-            influence: Tensor = self.influence(z, positions, edge_part, graph)
-            own: Tensor = self.own_motion(z)
-            return torch.addcmul(own, yielding, influence)
+        def given(known: Tensor) -> Derivative:
+            def derivative(t: Tensor, z: Tensor) -> Tensor:
+                positions = self.decode(z, anchor)[:, self.places]
+                influence: Tensor = self.influence(z, positions, edge_part, graph)
+                own: Tensor = self.own_motion(beside(z, known))
+                return torch.addcmul(own, yielding, influence)
 
-        return derivative
+            return derivative
+
+        return Driven(self.exogenous, given)
 
     def anchor(
         self, batch: Batch, z0: Float[Tensor, "objects width"]

@@ -58,7 +58,7 @@ def flow(model: "ForceLaws", batch: Batch) -> Flow:
         mixture=field(now.forces),
         prototypes=tuple(field(_as(model, now, k)) for k in range(model.used)),
         solve=solve,
-        decode=lambda states: model.decoded(states, batch).transpose(0, 1),
+        decode=lambda states, times: model.decoded(states, batch).transpose(0, 1),
     )
 
 

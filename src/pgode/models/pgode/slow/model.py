@@ -36,9 +36,11 @@ class LawsWithMessages(PGODE):
 
     Laws act in fine steps. The message prototypes (Eq. 9) are evaluated once per frame and change
     velocities by half kicks before and after it: they take what is no pair force, and start at
-    zero. `prepare` finds the laws, which stay as they are while epochs train the networks.
+    zero. Constants and known inputs are no part of laws, nor of the networks beside them. `prepare`
+    finds the laws, which stay as they are while epochs train the networks.
     """
 
+    known_inputs = "none"
     state: Kinematic
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
@@ -80,7 +82,7 @@ class LawsWithMessages(PGODE):
             ],
             recompute=solver.recompute,
         )
-        return self.state.decode(states, batch).transpose(0, 1), sum(pieces) + 1
+        return self.state.decode(states, batch, times).transpose(0, 1), sum(pieces) + 1
 
     def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
         """Find the laws; all else is left to the epochs.

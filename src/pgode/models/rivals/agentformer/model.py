@@ -20,7 +20,8 @@ summary of the condition attends to the targets; in the original, all target tok
 other and are pooled. Training minimises the negative ELBO of the original's first stage, without
 its loss of the best of 20 samples and without the second stage, which trains a sampler of diverse
 intents. Gradients flow through the states that are fed back, which the original detaches. The
-change of a frame is added to the previous state, not to the last observation.
+change of a frame is added to the previous state, not to the last observation. Constants and known
+inputs are part of the tokens of the condition and of the decoder.
 """
 
 import torch
@@ -35,6 +36,7 @@ from pgode.models.latent import Elbo, LatentConfig
 from pgode.models.rivals.agentformer.attention import Memory
 from pgode.models.rivals.agentformer.scene import Scene
 from pgode.models.rivals.agentformer.transformer import Tokens, Transformer
+from pgode.nn.exogenous import Exogenous
 from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.gaussian import DiagonalNormal, Posterior
 
@@ -69,18 +71,20 @@ class AgentFormer(Forecaster):
 
     config: AgentFormerConfig
     config_type = AgentFormerConfig
+    known_inputs = "ahead"
 
     def __init__(self, config: AgentFormerConfig, normaliser: Normaliser) -> None:
         super().__init__(config, normaliser)
         features, width, latent = len(normaliser.features), config.width, config.latent
         self.positions = normaliser.positions
-        self.condition_tokens = Tokens(2 * features, width)
+        self.exogenous = Exogenous.of(normaliser)
+        self.condition_tokens = Tokens(2 * features + self.exogenous.width, width)
         self.encoder = Transformer(config.layers, width, config.heads, crosses=False)
         self.prior = Posterior(width, width, latent)
         self.target_tokens = Tokens(2 * features, width)
         self.target_encoder = Transformer(config.layers, width, config.heads, crosses=True)
         self.posterior = Posterior(width, width, latent)
-        self.decoder_tokens = Tokens(2 * features + latent, width)
+        self.decoder_tokens = Tokens(2 * features + latent + self.exogenous.width, width)
         self.decoder = Transformer(config.layers, width, config.heads, crosses=True)
         self.change = nn.Linear(width, features)
         # An untrained model then nearly keeps the last state, instead of a random walk from it.
@@ -94,10 +98,12 @@ class AgentFormer(Forecaster):
         """
         config, frames = self.config, frames_until(batch.target_times)
         scene = Scene.of(batch, self.positions)
-        context = self.encode(scene)
+        known = self.exogenous.ahead(batch, frames)
+        context = self.encode(batch, scene)
         prior = self.prior(scene.listed(context.mean(2)))
         posterior = self.posterior(self.encode_targets(batch, scene, context))
-        rollout = self.decode(scene, context, posterior.start(config.objective.sample), frames)
+        start = posterior.start(config.objective.sample)
+        rollout = self.decode(scene, context, start, known)
         error = squared_error(batch, between_frames(rollout, batch.target_times, batch))
         values = batch.targets_observed.sum().clamp(min=1)
         weight = config.objective.unit * config.objective.kl_weight
@@ -110,20 +116,25 @@ class AgentFormer(Forecaster):
         """Forecast with the mean intents of the prior; each sample draws other intents."""
         frames = frames_until(times)
         scene = Scene.of(batch, self.positions)
-        context = self.encode(scene)
+        known = self.exogenous.ahead(batch, frames)
+        context = self.encode(batch, scene)
         prior = self.prior(scene.listed(context.mean(2)))
         intents = [prior.mean, *(prior.sample() for _ in range(samples))]
         forecasts = torch.stack(
-            [between_frames(self.decode(scene, context, z, frames), times, batch) for z in intents]
+            [between_frames(self.decode(scene, context, z, known), times, batch) for z in intents]
         )
         return Forecast(forecasts[0], forecasts[1:], {"intent": prior.mean})
 
-    def encode(self, scene: Scene) -> Float[Tensor, "systems members condition width"]:
+    def encode(
+        self, batch: Batch, scene: Scene
+    ) -> Float[Tensor, "systems members condition width"]:
         """The tokens of the condition after attention to each other."""
         states = scene.states
         times = torch.arange(1 - states.shape[2], 1, device=states.device, dtype=states.dtype)
         changes = CHANGE_SCALE * nn.functional.pad(states.diff(dim=2), (0, 0, 1, 0))
-        tokens = self.condition_tokens(torch.cat([states, changes], dim=-1), times[None, None])
+        known = scene.padded(self.exogenous.at(batch, times.expand(batch.systems, -1)))
+        seen = torch.cat([states, changes, known], dim=-1)
+        tokens = self.condition_tokens(seen, times[None, None])
         encoded: Tensor = self.encoder(tokens, scene.absent)[0]
         return encoded
 
@@ -149,9 +160,9 @@ class AgentFormer(Forecaster):
         scene: Scene,
         context: Float[Tensor, "systems members condition width"],
         z: Float[Tensor, "objects latent"],
-        frames: int,
+        known: Float[Tensor, "objects frames exogenous"],
     ) -> Float[Tensor, "objects frames+1 features"]:
-        """Roll out frame by frame from the last state.
+        """Roll out from the last state over the frames that `known` is given for.
 
         A token does not attend to later ones, so its keys and values never change: they are kept,
         and each frame computes its own tokens only.
@@ -161,8 +172,9 @@ class AgentFormer(Forecaster):
         condition = self.decoder.memories(context, scene.absent)
         past: list[Memory] = []
         rollout = [state]
-        for frame in range(frames):
-            seen = torch.cat([state, CHANGE_SCALE * (state - before), intents], dim=-1)
+        for frame, given in enumerate(scene.padded(known).unbind(2)):
+            fed = [state, CHANGE_SCALE * (state - before), intents, given.unsqueeze(2)]
+            seen = torch.cat(fed, dim=-1)
             tokens = self.decoder_tokens(seen, state.new_full((1, 1, 1), frame))
             decoded, past = self.decoder(tokens, scene.absent, past, condition)
             before, state = state, state + self.change(decoded)

@@ -1,12 +1,14 @@
 """I-GPODE: accelerations as a sum of two Gaussian-process functions, own and pairwise.
 
-    dv_i/dt = f_self([x_i, c_i]) + sum_j f_pair([p_i - p_j, r_i, r_j, e_ij, c_i]),    dp_i/dt = v_i
+    dv_i/dt = f_self([x_i, c_i, d_i]) + sum_j f_pair([p_i - p_j, r_i, r_j, e_ij, c_i])
+    dp_i/dt = v_i
 
 x = [p, r] is the state itself: positions p and all other features r, including velocities. f_self
 and f_pair are sparse variational Gaussian processes (`sparse_gp.py`), so the model separates an
 object's own motion from the effect of its neighbours, and is uncertain about both functions. The
 loss is a negative ELBO with KL(q(u) || p(u)) of both. c_i is a small latent vector per object from
-the encoder, for hidden properties that show in the history, such as a strength of interaction.
+the encoder, for hidden properties that show in the history, such as a strength of interaction. d_i
+are constants and known inputs, where data have them; the encoder sees them too.
 
 Yildiz, Kandemir, Rakitsch: Learning interacting dynamical systems with latent Gaussian process
 ODEs, NeurIPS 2022.
@@ -31,6 +33,7 @@ from pgode.models.forecaster import Forecast, Forecaster, Losses
 from pgode.models.latent import Elbo, variational_losses
 from pgode.models.latent_ode import LatentODEConfig
 from pgode.models.rivals.igpode.sparse_gp import Function, SparseGP
+from pgode.nn.exogenous import Driven, Exogenous
 from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import DiagonalNormal, Posterior
 from pgode.nn.integrate import integrate
@@ -59,6 +62,7 @@ class IGPODE(Forecaster):
 
     config: IGPODEConfig
     config_type = IGPODEConfig
+    known_inputs = "ahead"
     gain: Float[Tensor, " velocities"]
     offset: Float[Tensor, " velocities"]
 
@@ -74,11 +78,14 @@ class IGPODE(Forecaster):
         gain, offset = normaliser.drift() if self.velocities else ([], [])
         self.register_buffer("gain", torch.tensor(gain), persistent=False)
         self.register_buffer("offset", torch.tensor(offset), persistent=False)
-        self.encoder = RecurrentEncoder(features, config.width, backwards=False)
+        self.exogenous = exogenous = Exogenous.of(normaliser)
+        self.encoder = RecurrentEncoder(
+            features, config.width, backwards=False, exogenous=exogenous
+        )
         self.start = Posterior(config.width, config.width, features + latent)
         outputs = features - self.velocities
         pair = 2 * features - self.relative + len(normaliser.edge_attributes) + latent
-        self.alone = SparseGP(features + latent, outputs, config.points)
+        self.alone = SparseGP(features + latent + exogenous.width, outputs, config.points)
         self.pair = SparseGP(pair, outputs, config.points)
 
     def loss(self, batch: Batch) -> Losses:
@@ -146,7 +153,7 @@ class IGPODE(Forecaster):
         batch: Batch,
         latent: Float[Tensor, "objects latent"],
         functions: tuple[Function, Function],
-    ) -> Derivative:
+    ) -> Driven:
         """d[p, v, others]/dt for the objects of one batch."""
         graph, size, (alone, pair) = batch.graph, self.relative, functions
         # Attributes can be large (flows, distances), where a kernel no longer resolves them.
@@ -154,17 +161,20 @@ class IGPODE(Forecaster):
         frame = self.config.solver.frame_time
         gain, offset = self.gain / frame, self.offset / frame
 
-        def force(x: Tensor) -> Tensor:
+        def force(x: Tensor, known: Tensor) -> Tensor:
             own, other = graph.at_receivers(x), graph.at_senders(x)
             parts = [own[:, :size] - other[:, :size], own[:, size:], other[:, size:], fixed]
             pairs = graph.edge_sum(pair(torch.cat(parts, dim=-1)))
-            return pairs + alone(torch.cat([x, latent], dim=-1))
+            return pairs + alone(torch.cat([x, latent, known], dim=-1))
 
-        def second_order(t: Tensor, x: Tensor) -> Tensor:
-            velocity = torch.addcmul(offset, x[:, size : 2 * size], gain)
-            return torch.cat([velocity, force(x)], dim=-1)
+        def given(known: Tensor) -> Derivative:
+            def second_order(t: Tensor, x: Tensor) -> Tensor:
+                velocity = torch.addcmul(offset, x[:, size : 2 * size], gain)
+                return torch.cat([velocity, force(x, known)], dim=-1)
 
-        return second_order if self.velocities else lambda t, x: force(x)
+            return second_order if self.velocities else lambda t, x: force(x, known)
+
+        return Driven(self.exogenous, given)
 
     def decode(self, solution: Solution) -> Float[Tensor, "objects outputs features"]:
         """The states themselves, with features in the order of the data."""
