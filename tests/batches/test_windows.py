@@ -266,3 +266,16 @@ def test_the_true_kinds_of_objects_are_hidden_from_models(data):
     assert len(first) > len(vars(batches[0]))  # Those of the graphs too.
     for other in others:
         assert_close(other, first, rtol=0, atol=0, equal_nan=True)
+
+
+def test_an_object_that_enters_after_the_condition_has_no_target_in_that_window():
+    states = np.random.default_rng(0).normal(size=(1, 2, 10, 1))
+    observed = np.ones(states.shape, dtype=bool)
+    observed[0, 1, :5] = False
+    data = Trajectories.build(
+        states, np.arange(10.0), edges=np.zeros((1, 2, 2)), features=("a",), observed=observed
+    )
+    windows = Windows(data, Normaliser.fit(data), 4, 3)
+    first, later = (windows.batch(np.array([0]), np.array([start])) for start in (0, 2))
+    assert first.targets_observed[:, :, 0].tolist() == [[True] * 3, [False] * 3]
+    assert later.targets_observed.all()

@@ -198,6 +198,9 @@ class Windows:
             return np.asarray(array[row[:, None], place[:, None], frames[owner]])
 
         observed = cut(self._observed, past)
+        # Nobody can forecast an object that enters after the condition, so it teaches nothing and
+        # is not scored.
+        seen = observed.any((1, 2))
         graph_rows = self._graph_row[self._graph_at[systems[:, None], past]]
         rows = graph_rows[owner] + place[:, None]
         zero = self._times[systems, now][:, None]
@@ -210,7 +213,7 @@ class Windows:
             times=_tensor(self._times[systems[:, None], past] - zero),
             targets=torch.from_numpy(cut(self._states, ahead)),
             targets_observed=torch.from_numpy(
-                cut(self._observed, ahead) & exists[owner][:, :, None]
+                cut(self._observed, ahead) & (exists[owner] & seen[:, None])[:, :, None]
             ),
             target_times=_tensor(self._times[systems[:, None], ahead] - zero),
             system=torch.from_numpy(owner),
