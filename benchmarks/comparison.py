@@ -191,8 +191,9 @@ Springs, EqMotion and EGNN.
   200 days of 50 states whose courses go together are too few to learn more from.
 - GRU is the best of the rivals, and below the linear regression in RMSE at 7 and 14 days. LSTM,
   NODE, MPNODE, SocialODE, I-GPODE and PGODE with messages are mostly between the rate of the last
-  seven days and the linear regression. HOPE, LG-ODE and the `paper` preset are above the rate; ten epochs are 80
-  steps here, which may be too few for them. AgentFormer has not been run.
+  seven days and the linear regression. HOPE, LG-ODE and the `paper` preset are
+  above the rate; ten epochs are 80 steps here, which may be too few for them.
+  AgentFormer has not been run.
 
 **Everywhere**
 
