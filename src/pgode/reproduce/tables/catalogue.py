@@ -135,13 +135,14 @@ REGRESSION_ALONE = Row(
 """As prepared: what the trained networks add to it is the difference from the row above."""
 PGODE_MESSAGES = Row("PGODE, `messages` preset", "pgode", "messages", published="PGODE")
 EPIDEMIC = (
-    *(row for row in (*RIVALS, *FURTHER) if row.label not in ("SocialODE", "I-GPODE")),
+    *RIVALS,
+    *FURTHER,
     PGODE_PAPER,
     PGODE_MESSAGES,
     PGODE_REGRESSED,
     REGRESSION_ALONE,
 )
-"""Models that need no positions."""
+"""All but the equivariant models, which need positions."""
 
 EXPERIMENTS: dict[str, Experiment] = {
     each.name: each
