@@ -163,7 +163,7 @@ def finish(experiment, selection: Selection, root: Path, floor: NoiseFloor | Non
             scores,
             dict.fromkeys(("last-value", "constant-velocity"), scores),
         ),
-        *("last-value", ScoreTable(), {}, {}, {}, 0, 0, "", 0.0, 0),
+        *({}, ScoreTable(), {}, {}, {}, 0, 0, "", 0.0, 0),
         noise_floor=floor,
     )
     for each in combinations(experiment):
