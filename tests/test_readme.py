@@ -139,6 +139,8 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         "reproduce",
         "robustness",
         "simulate protein",
+        "import table",
+        "import wide",
         "import md",
         "export-md",
     ):

@@ -28,6 +28,7 @@ def info(
     if files.is_data(Path(path)):
         described = files.read(Path(path)).summary()
         rows = {name: _text(value) for name, value in described.items()}
+        rows["generator_settings"] = _short(rows["generator_settings"])
     else:
         from pgode.runs.folder import facts, summary
 
@@ -39,6 +40,11 @@ def info(
     for label, value in rows.items():
         table.add_row(label.replace("_", " "), value or "-")
     Console().print(table)
+
+
+def _short(text: str, most: int = 600) -> str:
+    """The settings of data may hold a whole graph."""
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _text(value: Any) -> str:

@@ -31,6 +31,8 @@ FORMATS = (
     Format((".zarr",), zarr.read, zarr.write, is_folder=True),
     Format((".npz",), npz.read),
 )
+TABLES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".pq", ".feather", ".arrow")
+"""Endings of tables, which are imported first: only a person can say what their columns mean."""
 READABLE = {ending: each for each in FORMATS for ending in each.endings}
 WRITABLE = {each.endings[0]: each for each in FORMATS if each.write is not None}
 
@@ -40,10 +42,15 @@ def read(path: str | Path) -> Trajectories:
     path = Path(path)
     known = READABLE.get(path.suffix.lower())
     if known is None:
+        advice = (
+            f"If it is a table, import it first: pgode import table {path} -o {path.stem}.nc."
+            if path.suffix.lower() in TABLES
+            else "Convert the file, or build trajectories from arrays with "
+            "pgode.data.trajectories.Trajectories.build."
+        )
         raise InputError(
             f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. "
-            f"Expected one of {', '.join(READABLE)}. Convert the file, or build trajectories from "
-            f"arrays with pgode.data.trajectories.Trajectories.build."
+            f"Expected one of {', '.join(READABLE)}. {advice}"
         )
     if not path.exists():
         raise InputError(

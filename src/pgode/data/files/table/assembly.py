@@ -10,12 +10,17 @@ from jaxtyping import Float, Int
 
 from pgode.data.files.table import columns
 from pgode.data.files.table.dense import dense_arrays, dense_inputs
-from pgode.data.files.table.graphs.rule import edges_of_rule, resolved_rule, with_listed_edges
+from pgode.data.files.table.graphs.rule import (
+    check_rule,
+    edges_of_rule,
+    resolved_rule,
+    with_listed_edges,
+)
 from pgode.data.files.table.reading.choice import named, with_columns
 from pgode.data.files.table.reading.places import Places
 from pgode.data.files.table.recipe import GENERATOR, TableRecipe
 from pgode.data.files.table.rows import Rows, read_rows
-from pgode.data.files.table.series.segments import Segments, check_options, segments
+from pgode.data.files.table.series.segments import LEAST, Segments, check_options, segments
 from pgode.data.files.table.velocities import past_slopes, velocity_name, velocity_units
 from pgode.data.files.table.wide import to_long
 from pgode.data.labels.features import guess_roles
@@ -24,6 +29,9 @@ from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SEVERAL = 3
+"""So many systems are split whole by default: one for each of training, validation and test."""
 
 
 def from_frame(
@@ -40,6 +48,12 @@ def from_frame(
     inputs but no states are kept as future frames. `on_note` receives what a person should know.
     """
     check_options(recipe)
+    check_rule(recipe)
+    if not len(frame):
+        raise InputError(
+            f"{source} has no rows. Expected one row for each object and time. Check how it was "
+            f"selected."
+        )
     if recipe.wide:
         frame, recipe = to_long(frame, recipe, source)
     frame = named(frame, recipe, source)
@@ -51,14 +65,16 @@ def from_frame(
     if rows.system_names == [""]:
         rows.system_names[0] = Path(source).stem
     values, names, roles, units = _features(rows, recipe)
+    recipe = with_listed_edges(recipe, rows.system_names, rows.object_names, on_note)
     if forecasting:
         recipe = recipe.resolved(split_by="none", split_column="", window=0, stride=0, gap=0)
-    elif not (recipe.split_by or recipe.split_column):
-        recipe = recipe.resolved(split_by="system" if len(rows.system_names) >= 3 else "time")
-    counts = rows.frames.count if forecasting else _observed_frames(rows, values)
-    if forecasting:
         cut = _whole(rows)
     else:
+        counts = _observed_frames(rows, values, recipe, source)
+        if not (recipe.split_by or recipe.split_column):
+            several = (counts >= (recipe.window or LEAST)).sum() >= SEVERAL
+            recipe = recipe.resolved(split_by="system" if several else "time")
+            check_options(recipe)
         cut = segments(
             recipe,
             counts,
@@ -68,7 +84,6 @@ def from_frame(
             on_note,
         )
     dense = dense_arrays(rows, values, cut, source, on_note, keep_all=forecasting)
-    recipe = with_listed_edges(recipe, rows.system_names, rows.object_names, on_note)
     rule = resolved_rule(recipe, dense.present, names, roles, source, on_note)
     recipe = rule.recipe
     if rule.positions:
@@ -92,7 +107,7 @@ def from_frame(
         present=dense.present,
         split=dense.split,
         time_units=rows.time_units,
-        title=Path(source).stem,
+        title=Path(source.split(", ")[0]).stem,
         generator=GENERATOR,
         generator_version="1",
         generator_settings=json.dumps(recipe.to_json()),
@@ -116,10 +131,7 @@ def _features(
 ) -> tuple[Float[np.ndarray, "row feature"], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Values, names, roles and units of all features, derived velocities included."""
     names, unit = recipe.features, [recipe.units.get(name, "") for name in recipe.features]
-    if recipe.positions:
-        roles = tuple("position" if name in recipe.positions else "value" for name in names)
-    else:
-        roles = guess_roles(names)
+    roles = _roles(names, recipe.positions) if recipe.positions else guess_roles(names)
     if not recipe.velocities:
         return rows.values, names, roles, tuple(unit)
     if "velocity" in roles:
@@ -138,6 +150,15 @@ def _features(
     return values, (*names, *added), (*roles, *("velocity",) * len(axes)), tuple(unit)
 
 
+def _roles(names: tuple[str, ...], positions: tuple[str, ...]) -> tuple[str, ...]:
+    """Roles where positions are named: velocities are found by the names that we would give."""
+    places = [name for name in names if name in positions]
+    speeds = [name for name in names if name in map(velocity_name, places)]
+    paired = speeds == [velocity_name(name) for name in places]
+    role = dict.fromkeys(places, "position") | dict.fromkeys(speeds if paired else (), "velocity")
+    return tuple(role.get(name, "value") for name in names)
+
+
 def _transforms(
     recipe: TableRecipe, names: tuple[str, ...], roles: tuple[str, ...]
 ) -> tuple[str, ...] | None:
@@ -150,10 +171,15 @@ def _transforms(
 
 
 def _observed_frames(
-    rows: Rows, values: Float[np.ndarray, "row feature"]
+    rows: Rows, values: Float[np.ndarray, "row feature"], recipe: TableRecipe, source: str
 ) -> Int[np.ndarray, " system"]:
     """Frames of each system up to the last one with a state: later ones cannot be learned from."""
     seen = np.isfinite(values).any(axis=1)
+    if not seen.any():
+        raise InputError(
+            f'{source} has no value at all in its column "{recipe.features[0]}", nor in any other '
+            f"feature. Expected observed states. Check --features."
+        )
     count = np.zeros(len(rows.system_names), dtype=np.int64)
     np.maximum.at(count, rows.group_system[rows.group[seen]], rows.frames.of_row[seen] + 1)
     return count

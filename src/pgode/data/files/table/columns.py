@@ -89,11 +89,11 @@ def numbers_or_categories(
     import pandas as pd
 
     series = frame[name]
-    boolean = series.dtype.kind == "b" or isinstance(series.dtype, pd.CategoricalDtype)
-    texts = bool(fixed) or (fixed is None and (boolean or is_text(series)))
+    declared = isinstance(series.dtype, pd.CategoricalDtype)
+    texts = bool(fixed) or (fixed is None and (declared or is_text(series)))
     if not texts:
         return Column((name,), numbers(frame, name, places)[:, None])
-    if fixed is None and not boolean:
+    if fixed is None and not declared:
         values, wrong = _parsed(series)
         if np.isfinite(values).sum() > wrong.sum():
             row = np.flatnonzero(wrong)[0]

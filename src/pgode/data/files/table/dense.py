@@ -50,11 +50,6 @@ def dense_arrays(
     alive, place = np.unique(slots // groups, return_inverse=True)
     if len(alive) < len(first):
         note(f"{len(first) - len(alive)} windows hold no observation and are left out")
-    if not len(alive):
-        raise InputError(
-            f"{source} has no value in its {values.shape[1]} features. Expected "
-            f"observed states. Check --features."
-        )
     starts = np.searchsorted(place, np.arange(len(alive)))
     rank = np.arange(len(slots)) - starts[place]
     objects, length = int(rank.max()) + 1, cut.length[segment[alive]]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Shaped
 
 from pgode.data.files.table.graphs.rule import LISTED
 from pgode.data.files.table.recipe import STATIC, TableRecipe, recipe_of
@@ -38,7 +39,7 @@ def described(data: Trajectories, output: Path) -> list[tuple[str, str]]:
     return [*lines, ("next", f"pgode train {output} -o {run.as_posix()}")]
 
 
-def _span(numbers: np.ndarray) -> str:
+def _span(numbers: Shaped[np.ndarray, " number"]) -> str:
     low, high = numbers.min(), numbers.max()
     return f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pgode.data.files.table.assembly import from_frame
+from pgode.data.files.table.reading.choice import named
 from pgode.data.files.table.reading.frames import frame_of, joined, read_frame
 from pgode.data.files.table.recipe import AUTO, SHARES, STATIC, TableRecipe
 from pgode.data.files.table.velocities import DEFAULT
@@ -93,7 +94,7 @@ def from_table(
         split_by=_rule(split_time, split_by, split, split_column),
         split_column=split_column,
         shares=tuple(split_time or split or SHARES),
-        seed=seed,
+        seed=check_int("seed", seed, 0),
         header=header,
         columns=_words("columns", columns),
         delimiter=delimiter,
@@ -133,10 +134,11 @@ def _table(table: Any, recipe: TableRecipe) -> tuple["pd.DataFrame", TableRecipe
     if len(paths) == 1:
         return frames[0], recipe, str(paths[0])
     if not recipe.system and "system" not in (recipe.columns or frames[0].columns):
-        for frame, path in zip(frames, paths, strict=True):
-            frame["system"] = path.stem
-        named = (*recipe.columns, "system") if recipe.columns else ()
-        recipe = recipe.resolved(system="system", columns=named)
+        frames = [
+            named(frame, recipe, str(path)).assign(system=path.stem)
+            for frame, path in zip(frames, paths, strict=True)
+        ]
+        recipe = recipe.resolved(system="system")
     return joined(frames, paths), recipe, ", ".join(str(path) for path in paths[:3])
 
 

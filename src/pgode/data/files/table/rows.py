@@ -22,6 +22,9 @@ from pgode.runtime.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+ROUNDING = 1e-9
+"""Numbers that differ by less than this share are the same constant."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -226,11 +229,12 @@ def _constants(
         categories[name] = column.categories
         sorted_values = column.values[order]
         low = np.fmin.reduceat(sorted_values, starts, axis=0)
-        changed = ~np.isnan(sorted_values) & (sorted_values != low[group])
+        # Files repeat a number as 44.572 and as 44.571999999999996.
+        changed = sorted_values - low[group] > ROUNDING * np.abs(low[group])
         for row, _ in np.argwhere(changed)[:1]:
             rows = np.flatnonzero((group == group[row]) & ~np.isnan(sorted_values[:, 0]))
             texts: Shaped[np.ndarray, " row"] = frame[name].iloc[order[rows]].to_numpy()
-            other = rows[texts != texts[0]][0]
+            other = int(row) if row != rows[0] else rows[texts != texts[0]][0]
             raise InputError(
                 f'the constant "{name}" changes within one object: {places.of(int(order[rows[0]]))}'
                 f" has {columns.label(texts[0])}, {places.of(int(order[other]))} has "

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float
 
 from pgode.data.files.table.reading.choice import USUAL
 from pgode.data.files.table.reading.places import PARTS, Places, check_column
@@ -109,9 +110,13 @@ def _melted_one(
     return long
 
 
-def _values(frame: "pd.DataFrame", objects: list[str], source: str) -> np.ndarray:
+def _values(frame: "pd.DataFrame", objects: list[str], source: str) -> Float[np.ndarray, " row"]:
     from pgode.data.files.table.columns import numbers
 
+    if all(kind.kind in "iuf" for kind in set(frame.dtypes)):
+        values: Float[np.ndarray, "time object"] = frame[objects].to_numpy(dtype=np.float64)
+        if not np.isinf(values).any():
+            return values.reshape(-1)
     places = Places(frame, source)
     return np.stack([numbers(frame, name, places) for name in objects], axis=1).reshape(-1)
 

@@ -33,19 +33,18 @@ def read_edges(
     first line and column; a bare matrix in the order of the objects. As everywhere, the row of a
     matrix receives and the column sends.
     """
-    frame = read_frame(path)
     known = {name: k for k, name in enumerate(object_names)}
-    first = [columns.label(name) for name in frame.columns]
-    bare = read_frame(path, header=False) if _numeric(first) or set(first[:2]) <= {*known} else None
-    if bare is not None and len(bare) == len(bare.columns) == len(known):
-        sender, receiver, weight = _matrix(bare, Places(bare, str(path)))
-        system: list[str] = []
-    elif _labelled(frame):
+    frame = read_frame(path, header=False)
+    first = [columns.label(each) for each in frame.iloc[0]]
+    bare = _numeric(first) or set(first[:2]) <= {*known}
+    frame = frame if bare else read_frame(path)
+    system: list[str] = []
+    if bare and len(frame) == len(frame.columns) == len(known):
+        sender, receiver, weight = _matrix(frame, Places(frame, str(path)))
+    elif not bare and _labelled(frame):
         sender, receiver, weight = _labelled_matrix(frame, known, path)
-        system = []
     else:
-        listed = frame if bare is None else bare
-        sender, receiver, weight, system = _pairs(listed, recipe, known, system_names, path)
+        sender, receiver, weight, system = _pairs(frame, recipe, known, system_names, path)
     away = sender != receiver
     sender, receiver, weight = sender[away], receiver[away], weight[away]
     system = [name for name, kept in zip(system, away, strict=True) if kept] if system else []
@@ -92,10 +91,9 @@ def read_edges(
 
 def _numeric(texts: Sequence[str]) -> bool:
     try:
-        [float(text) for text in texts]
+        return bool(np.isfinite([float(text) for text in texts]).all())
     except ValueError:
         return False
-    return True
 
 
 def _labelled(frame: "pd.DataFrame") -> bool:

@@ -12,7 +12,6 @@ from pgode.data.files.table.dense import Dense
 from pgode.data.files.table.graphs.edge_file import read_edges
 from pgode.data.files.table.reading.choice import has_usual_positions
 from pgode.data.files.table.recipe import AUTO, STATIC, EdgeList, TableRecipe
-from pgode.data.neighbours import distance_edges, nearest_edges
 from pgode.runtime.errors import InputError
 
 FEW = 20
@@ -35,6 +34,26 @@ class Rule:
     positions: tuple[str, ...] = ()
 
 
+def check_rule(recipe: TableRecipe) -> None:
+    """Refuse a rule that cannot be read, and a rebuilding of graphs that do not change."""
+    kind, _ = parsed(recipe.edges) if recipe.edges else ("knn", 0)
+    if recipe.undirected is not None and kind not in ("file", LISTED):
+        raise InputError(
+            "--undirected or --directed is given, but edges come from no file. Expected it only "
+            "with one. Leave it out."
+        )
+    if kind == "file" and not Path(recipe.edges).exists():
+        raise InputError(
+            f"cannot read {recipe.edges}: there is no such file. Expected all, none, radius:R, "
+            f"knn:K, or a file of edges. Correct --edges."
+        )
+    if recipe.edges_every != AUTO and kind not in ("radius", "knn"):
+        raise InputError(
+            f"--edges-every is given, but the graph is {recipe.edges}, which does not change. "
+            f"Expected it only with radius or knn. Leave it out."
+        )
+
+
 def resolved_rule(
     recipe: TableRecipe,
     present: Bool[np.ndarray, "system object"],
@@ -45,12 +64,6 @@ def resolved_rule(
 ) -> Rule:
     """The rule that is in force; by default all pairs of few objects, the nearest of many."""
     if recipe.edges:
-        kind, _ = parsed(recipe.edges)
-        if recipe.edges_every != AUTO and kind not in ("radius", "knn"):
-            raise InputError(
-                f"--edges-every is given, but the graph is {recipe.edges}, which does not change. "
-                f"Expected it only with radius or knn. Leave it out."
-            )
         return Rule(recipe)
     largest = int(present.sum(axis=1).max())
     if largest <= FEW:
@@ -113,6 +126,8 @@ def edges_of_rule(
     if kind in ("all", "none"):
         counts = layout.present.sum(axis=1) if kind == "all" else np.zeros(len(layout.times), int)
         return _all_pairs(counts, layout.times[:, 0], source), 0.0, 0.0, recipe
+    from pgode.data.neighbours import distance_edges, nearest_edges  # numba is slow to import
+
     if not axes:
         raise InputError(
             f"--edges {recipe.edges} needs positions, but no feature of {source} is one. Expected "
@@ -150,6 +165,8 @@ def _interval(
     if kind == "knn":
         edges = float(np.isfinite(positions[..., 0]).sum()) * number
     else:
+        from pgode.data.neighbours import distance_edges
+
         frames = np.linspace(0, times.shape[1] - 1, 3).astype(int)
         few = distance_edges(positions[:, frames], times[:, frames], number, 1)
         edges = len(few.edge_graph) * times.shape[1] / 3

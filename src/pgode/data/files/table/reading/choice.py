@@ -25,7 +25,7 @@ POSITION = re.compile(r"(?:q|pos(?:ition)?)?_?[xyz]", re.IGNORECASE)
 
 def named(frame: "pd.DataFrame", recipe: TableRecipe, source: str) -> "pd.DataFrame":
     """The frame with the column names of a table without a header."""
-    if not recipe.columns or list(frame.columns) == list(recipe.columns):
+    if set(recipe.columns) <= set(frame.columns):
         return frame
     if len(recipe.columns) != len(frame.columns):
         raise InputError(

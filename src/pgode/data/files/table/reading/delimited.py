@@ -53,7 +53,6 @@ def read(path: Path, delimiter: str | None, header: bool, decimal: str) -> "pd.D
                 skipinitialspace=True,
                 decimal=decimal,
                 low_memory=False,
-                float_precision="round_trip",
             )
     except pd.errors.ParserWarning:
         raise _ragged(path, form, range(form.first_line, form.first_line + CHECKED)) from None
@@ -120,10 +119,11 @@ def _form(path: Path, delimiter: str | None, header: bool) -> Form:
     if not header:
         return Form(found, tuple(f"column {k}" for k in range(1, len(cells) + 1)), start + 1)
     names = tuple(cell.strip() or f"column {k}" for k, cell in enumerate(cells, start=1))
+    seen: dict[str, int] = {}
     for k, name in enumerate(names):
-        if name in names[:k]:
+        if seen.setdefault(name, k) != k:
             raise InputError(
-                f"line {start + 1} of {path} names the columns {names.index(name) + 1} and {k + 1} "
+                f"line {start + 1} of {path} names the columns {seen[name] + 1} and {k + 1} "
                 f'both "{name}". Expected different names. Rename one.'
             )
     return Form(found, names, start + 2)
@@ -204,7 +204,7 @@ def _untidy(path: Path, form: Form, message: str) -> InputError:
         return _fields(path, int(found[2]), int(found[3]), form)
     if found := re.search(r"EOF inside string starting at row (\d+)", message):
         return InputError(
-            f'line {int(found[1]) + form.first_line} of {path} opens a quotation mark (") that is '
+            f'line {int(found[1]) + 1} of {path} opens a quotation mark (") that is '
             f"never closed. Expected pairs of them. Close it, or remove it."
         )
     return InputError(

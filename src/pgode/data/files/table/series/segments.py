@@ -61,11 +61,12 @@ class Segments:
         row = np.flatnonzero(inside & (frame < (self.first + self.frames)[segment]))
         segment = segment[row]
         local = frame[row] - self.first[segment]
-        overlap = int(np.max(-(-self.length // self.stride), initial=1))
+        stride = np.maximum(self.stride, 1)
+        overlap = int(np.max(-(-self.length // stride), initial=1))
         found = []
         for back in range(overlap):
-            window = local // self.stride[segment] - back
-            start = window * self.stride[segment]
+            window = local // stride[segment] - back
+            start = window * stride[segment]
             ok = (window >= 0) & (window < self.windows[segment])
             ok &= local - start < self.length[segment]
             found.append((row[ok], (self.first_piece[segment] + window)[ok], (local - start)[ok]))
@@ -83,6 +84,7 @@ def segments(
 ) -> Segments:
     """The segments of all systems. `label` gives the value of a column in each system."""
     systems = np.arange(len(frames))
+    usable = frames >= (recipe.window or LEAST)
     rule = recipe.split_by
     cut_in_time = rule == "time"
     if cut_in_time:
@@ -93,11 +95,14 @@ def segments(
         if recipe.split_column:
             split = _given(label(recipe.split_column), names, recipe.split_column, source)
         elif rule != "none":
-            groups = names if rule == "system" else label(rule)
-            split = _at_random(recipe, systems if rule == "system" else _numbered(groups), source)
+            group = systems if rule == "system" else _numbered(label(rule))
+            # What is too short for a window must not be drawn for a split.
+            split[usable] = _at_random(
+                recipe, np.unique(group[usable], return_inverse=True)[1], source
+            )
     window = np.full(len(owner), recipe.window) if recipe.window else length
     stride = np.full(len(owner), recipe.stride) if recipe.stride else window
-    windows = np.where(length >= window, (length - window) // stride + 1, 0)
+    windows = np.where(length >= window, (length - window) // np.maximum(stride, 1) + 1, 0)
     windows[window < LEAST] = 0
     _check_windows(recipe, split, windows, length, source, note)
     several = recipe.window > 0
@@ -154,6 +159,11 @@ def _cut_in_time(
             f"Expected at least {least}. Give longer series, a shorter --gap, or --split-by none."
         )
     ends = np.round(np.cumsum([share for _, share in used]) * usable[:, None]).astype(np.int64)
+    place = np.arange(1, len(used) + 1)
+    # No part of a series that is long enough is too short: short shares grow at others' expense.
+    ends = np.minimum(ends, usable[:, None] - LEAST * (len(used) - place))
+    ends = np.maximum(ends, LEAST * place)
+    ends[usable < least] = 0
     starts = np.concatenate([np.zeros((len(frames), 1), np.int64), ends[:, :-1]], axis=1)
     shift = recipe.gap * np.arange(len(used))
     owner = np.repeat(np.arange(len(frames)), len(used))
@@ -167,13 +177,14 @@ def _at_random(
 ) -> Shaped[np.ndarray, " system"]:
     """Whole groups of systems, drawn with a seed, in numbers near to the shares."""
     used = [(name, share) for name, share in zip(PARTS, recipe.shares, strict=True) if share]
-    count = int(group.max()) + 1
+    count = int(group.max(initial=-1)) + 1
     if count < len(used):
         what = "systems" if recipe.split_by == "system" else f'different "{recipe.split_by}"'
+        need = recipe.window or LEAST
         raise InputError(
-            f"{source} has {count} {what}, too few for {', '.join(name for name, _ in used)}. "
-            f"Expected at least one for each. Use --split-time 0.7,0.15,0.15, or shares such as "
-            f"--split 1,0,0."
+            f"{source} has {count} {what} of at least {need} frames, too few for "
+            f"{', '.join(name for name, _ in used)}. Expected at least one for each. Use "
+            f"--split-time 0.7,0.15,0.15, or shares such as --split 1,0,0."
         )
     order = np.random.default_rng(recipe.seed).permutation(count)
     sizes = np.bincount(group, minlength=count)[order]
@@ -222,8 +233,8 @@ def _check_windows(
         if windows[split == part].sum() == 0:
             raise InputError(
                 f"no series of {source} is long enough for {part}: the longest has "
-                f"{frames[split == part].max()} frames. Expected at least {need}, the length of a "
-                f"window. Give a shorter --window, longer series, or other shares."
+                f"{frames[split == part].max()} frames of that split. Expected at least {need}, "
+                f"the length of a window. Give a shorter --window, longer series, or other shares."
             )
     short = int((windows == 0).sum())
     if short:
