@@ -21,6 +21,7 @@ SETTINGS: dict[str, Any] = {
     "window.starts": "all",
     "window.stride": 2,
     "model.width": 64,
+    "model.state": "latent",
     "model.solver.method": "euler",
     "training.batch": 16,
     "training.threads": 1,

@@ -142,6 +142,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         "import table",
         "import wide",
         "import md",
+        "import mocap",
         "export-md",
     ):
         section = re.split(r"^## ", reference.split(f"\n## `pgode {name}`")[1], flags=re.M)[0]

@@ -31,6 +31,20 @@ def test_files_become_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert data.system_label(3) == "trial_3"
 
 
+def test_three_commands_lead_from_files_to_a_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trials = " ".join(path.name for path in bodies.trials(tmp_path, 4, frames=40))
+    assert run(f"{trials} -o arm.nc --rate 50 --end-sites", tmp_path, capsys)[0] == 0
+    small = ["window.condition=6", "model.width=8", "model.state=latent", "training.threads=1"]
+    train = ["train", str(tmp_path / "arm.nc"), "-o", str(tmp_path / "run"), "--horizon", "8"]
+    train += ["--preset", "messages", "--epochs", "1", "--set", "window.stride=6"]
+    assert run_command([*train, *(word for each in small for word in ("--set", each))]) == 0
+    assert run_command(["report", str(tmp_path / "run"), "--samples", "4", "--examples", "2"]) == 0
+    page = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert "in three dimensions" in page and "test trial_" in page and "Elbow end" in page
+
+
 ROW = " ".join(["0"] * 9)
 GOOD = bodies.ARM + bodies.motion([[0.0] * 9] * 5)
 BAD = {

@@ -178,6 +178,18 @@ class Chromium:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        """Press at one point, move to another in steps, and let go."""
+        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+        button = {"button": "left", "buttons": 1, "clickCount": 1}
+        for kind, (x, y) in (
+            ("mousePressed", start),
+            ("mouseMoved", middle),
+            ("mouseMoved", end),
+            ("mouseReleased", end),
+        ):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **button)
+
     def screenshot(self, path: Path) -> None:
         """The whole page, not only what is in the window."""
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)

@@ -66,19 +66,23 @@ def import_mocap(
     lengths = sorted({int(data.n_frames.min()), int(data.n_frames.max())})
     place = f"relative to {data.object_label(0, 0)}" if relative == "hip" else "in the world"
     console = Console()
+
+    def counted(number: int, name: str) -> str:
+        return f"{number} {name}{'s' * (number != 1)}"
+
     console.print(
-        f"wrote {output}: {len(bvh)} files, {data.systems} systems ({parts}) of {data.objects} "
-        f"joints, {' to '.join(map(str, lengths))} frames, positions {place}, "
-        f"hash {data.hash[:12]}",
+        f"wrote {output}: {counted(len(bvh), 'file')}, {counted(data.systems, 'system')} ({parts}) "
+        f"of {counted(data.objects, 'joint')}, {' to '.join(map(str, lengths))} frames, "
+        f"positions {place}, hash {data.hash[:12]}",
         highlight=False,
         markup=False,
         soft_wrap=True,
     )
     if found := mocap.jumps(data):
         console.print(
-            f"note: {len(found)} systems jump after their first frame ({', '.join(found[:3])}"
-            f"{', ...' if len(found) > 3 else ''}), as files do that begin with a rest pose; "
-            f"--skip 1 drops it",
+            f"note: {counted(len(found), 'system')} ({', '.join(found[:3])}"
+            f"{', ...' if len(found) > 3 else ''}) with a jump after the first frame, as in files "
+            f"that begin with a rest pose; --skip 1 drops it",
             highlight=False,
             markup=False,
             soft_wrap=True,

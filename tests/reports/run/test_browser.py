@@ -140,7 +140,8 @@ def test_any_number_of_positions_can_be_played(browser, tmp_path, features, role
     write_report(planar(features, roles), tmp_path / "report.html")
     browser.open(tmp_path / "report.html")
     views = browser.run('document.getElementById("player-view").length')
-    assert views == len(features) + (3 if len(roles) == 3 else 0)
+    # Three positions have three planes and a view in three dimensions.
+    assert views == len(features) + (4 if len(roles) == 3 else 0)
     for view in range(views):
         choose(browser, "player-view", view)
         set_slider(browser, 5)

@@ -15,6 +15,7 @@ function startPlayer(data) {
   const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
   const axes = () => [scene.view.x, scene.view.y, scene.view.z].filter(Number.isInteger);
   const flat = () => scene.view.z === undefined;
+  const crowded = () => scene.view.x === null && scene.system.objects > CROWD;
   const called = (object) => scene.system.labels?.[object] ?? `object ${object}`;
   const titled = (object) => scene.system.labels?.[object] ?? `Object ${object}`;
 
@@ -91,9 +92,10 @@ function startPlayer(data) {
     scene.states = reader(system, data.features.length);
     scene.pairs = pairs(system.edges);
     scene.colours = palette(system.objects);
-    scene.chosen = -1;
+    scene.chosen = crowded() ? system.worst : -1;
     objects.replaceChildren(new Option("all", "-1"),
       ...Array.from({ length: system.objects }, (_, index) => new Option(system.labels?.[index] ?? String(index), String(index))));
+    objects.value = String(scene.chosen);
     slider.max = String(system.times.length - 1);
     setFrame(Math.min(scene.frame, system.times.length - 1));
   }
@@ -146,7 +148,10 @@ function startPlayer(data) {
     box.addEventListener("change", () => { scene.show[name] = box.checked; draw(); });
   }
   systems.addEventListener("change", () => setSystem());
-  views.addEventListener("change", () => { setView(); draw(); });
+  views.addEventListener("change", () => {
+    setView();
+    if (crowded() && scene.chosen < 0) choose(scene.system.worst); else draw();
+  });
   objects.addEventListener("change", () => choose(Number(objects.value)));
   startPlayback({ button, slider, speed: element("player-speed"), frame: () => scene.frame, setFrame });
   startTurning(canvas, scene, draw);

@@ -3,6 +3,8 @@
 // Draws one frame of one system on a canvas: a scene holds what is drawn, a map converts to pixels.
 
 const TAIL = 12;
+// Lines of more objects than this are too many to read: one of them is singled out at first.
+const CROWD = 12;
 const MARGIN = { left: 56, right: 14, top: 14, bottom: 42 };
 
 // States by object, frame and feature, from the flat lists of the page.
@@ -232,7 +234,7 @@ function drawLines(context, scene) {
     const [shown, truth] = [placer(scene, "shown", object), placer(scene, "truth", object)];
     context.strokeStyle = colours.objects[object];
     context.fillStyle = colours.objects[object];
-    if (show.interval) {
+    if (show.interval && (system.objects <= CROWD || scene.chosen === object)) {
       context.globalAlpha = 0.14 * strength;
       for (let t = system.condition; t < last; t += 1) {
         const edge = (f, at) => [map.px(system.times[at]), map.py(f(object, at, view.y))];

@@ -145,6 +145,7 @@ function drawSpace(context, scene, width, height, names) {
   if (maps.apart) {
     title(maps.truth, ahead ? "truth" : "observed");
     context.strokeStyle = colours.rule;
+    context.lineWidth = 1;
     rule(context, width / 2, 8, width / 2, height - 8);
   }
   drawCompass(context, maps.shown, names, colours);

@@ -15,6 +15,8 @@ WIDTH, HEIGHT = 520.0, 270.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 10.0, 26.0, 42.0
 AREAS = ("band", "range")
 """Classes that are drawn as an area."""
+SHORT = 18.0
+"""Half the length in pixels of the line that stands for a single point."""
 MAX_POINTS = 500
 """Largest number of points of a line; thousands of epochs are thinned to keep the page small."""
 
@@ -69,16 +71,26 @@ class Chart:
             extent=self.extents(),
         )
 
+    def doubled(self) -> "Chart":
+        """Every value twice."""
+        band = self.band
+        if band is not None:
+            band = band[0], np.repeat(band[1], 2), np.repeat(band[2], 2)
+        series = [replace(each, values=np.repeat(each.values, 2)) for each in self.series]
+        return replace(self, series=series, band=band)
+
 
 def draw(chart: Chart) -> str:
     """The panel as SVG. Its numbers are in `data-chart`, for the tool tips."""
     chart = chart.thinned()
     x_axis = replace(svg.Axis.around(chart.x, LEFT, WIDTH - RIGHT, margin=0.0), whole=chart.whole)
     y_axis = svg.Axis.around(chart.extents(), HEIGHT - BOTTOM, TOP, log=chart.log)
-    x = x_axis.place(chart.x)
+    x, drawn = x_axis.place(chart.x), chart
+    if len(x) == 1:  # A line of one point would be a speck: it becomes a short line.
+        x, drawn = x[0] + np.array([-SHORT, SHORT]), chart.doubled()
     parts = [svg.frame(x_axis, y_axis, chart.x_label, chart.y_label, grid=True)]
-    if chart.band is not None:
-        low, high = (_within(y_axis, each) for each in chart.band[1:])
+    if drawn.band is not None:
+        low, high = (_within(y_axis, each) for each in drawn.band[1:])
         parts.append(f'<path class="band" d="{svg.band(x, low, high)}"/>')
     for at, label in chart.marks:
         place = float(x_axis.place(np.array([at]))[0])
@@ -86,7 +98,7 @@ def draw(chart: Chart) -> str:
         side = "end" if place > (LEFT + WIDTH) / 2 else "start"
         nudge = -5 if side == "end" else 5
         parts.append(svg.text(place + nudge, TOP + 11, label, f"tick {side}"))
-    for series in chart.series:  # Dashed lines are last, so that no solid line hides them.
+    for series in drawn.series:  # Dashed lines are last, so that no solid line hides them.
         parts.append(
             f'<path class="line {series.kind}" d="{svg.path(x, y_axis.place(series.values))}"/>'
         )

@@ -25,7 +25,8 @@ def prototypes_section(content: PageContent) -> str:
         (
             example.split,
             f"<figure>{gate_map(example, example.gate)}"
-            f"<figcaption><b>{escape(example.name)}</b></figcaption></figure>",
+            f"<figcaption><b>{escape(example.name)}</b>"
+            f"{' · ' * bool(example.period)}{escape(example.period)}</figcaption></figure>",
         )
         for example in content.examples
         if example.gate is not None

@@ -56,7 +56,9 @@ def _lines(path: Path) -> list[str]:
     lines = text.splitlines()
     first = next((k for k, line in enumerate(lines) if line.strip()), None)
     if first is None or lines[first].split()[0].upper() != "HIERARCHY":
-        shown = "nothing" if first is None else f'"{lines[first].strip()[:40]}" in line {first + 1}'
+        start = "" if first is None else lines[first].strip()[:40]
+        readable = "".join(each if each.isprintable() else "?" for each in start)
+        shown = f'"{readable}" in line {(first or 0) + 1}' if start else "nothing"
         raise InputError(
             f"{path} starts with {shown}. Expected the word HIERARCHY, with which BVH files start. "
             f"Give BVH files; other formats (C3D, ASF/AMC, FBX) have to be converted first."

@@ -5,8 +5,7 @@ from html import escape
 
 from pgode.reports.base.names import split_name
 from pgode.reports.base.page import folded
-from pgode.reports.run.data import PageContent, ReportData
-from pgode.reports.run.systems.pictures import picture_views
+from pgode.reports.run.data import PageContent, View
 
 FIRST = 2
 """Figures of each split that are shown at once; the others unfold."""
@@ -35,9 +34,8 @@ def shown_notes(content: PageContent) -> str:
     return " ".join(note for note in (cut, content.objects_note) if note)
 
 
-def view_choice(data: ReportData) -> str:
+def view_choice(views: Sequence[View]) -> str:
     """A menu of the views of all pictures; empty if there is one only."""
-    views = picture_views(data)
     if len(views) < 2:
         return ""
     options = "".join(

@@ -4,6 +4,7 @@ A panel of a feature over time has the condition, the forecast with its 90 % int
 truth; a panel of positions has the path of one object.
 """
 
+import warnings
 from collections.abc import Sequence
 from html import escape
 
@@ -14,19 +15,39 @@ from pgode.reports.base import svg
 from pgode.reports.base.charts import legend
 from pgode.reports.base.example import Example
 from pgode.reports.base.names import labelled
-from pgode.reports.run.data import PageContent, ReportData, View, planes
+from pgode.reports.run.data import PageContent, ReportData, View, lines, planes, space
 from pgode.reports.run.systems.columns import shown_notes, split_columns, view_choice
 from pgode.reports.run.systems.pictures import picture_views, same_scale, time_axis
+
+Bounds = Float[np.ndarray, "chosen features 2"]
 
 TANGLE = 12
 """With more objects than this, positions have a panel for each object."""
 PANELS = 12
 """Panels of a system; objects in between are left out, and the page says so."""
 WIDTH, HEIGHT = 250.0, 160.0
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 6.0, 20.0, 34.0
+LEFT, RIGHT, TOP, BOTTOM = 54.0, 6.0, 20.0, 34.0
 INTERVAL = "90 % interval"
+FEW = 2
+"""Systems of so few objects lie side by side."""
+REACH = 0.3
+"""Part of an interval that is shown beyond what was observed, as a share of the latter's range."""
+LEAST = 0.05
+"""Smallest range of a panel, as a share of the largest of the same system."""
 LONGEST = 30
 """Characters of a name above a panel."""
+
+
+def panel_views(data: ReportData) -> list[View]:
+    """The plane of two positions, then each position over time; each feature if there are none.
+
+    Three positions have a player in three dimensions, which shows more than their planes.
+    """
+    flat = planes(data)
+    if not flat:
+        return picture_views(data)
+    places = [view for view in lines(data) if data.roles[view.y] == "position"]
+    return places if space(data) else [*flat[:1], *places]
 
 
 def in_panels(data: ReportData, examples: Sequence[Example]) -> bool:
@@ -39,20 +60,20 @@ def in_panels(data: ReportData, examples: Sequence[Example]) -> bool:
 def panels_section(content: PageContent) -> str:
     """Panels of the chosen objects of each included system."""
     data = content.data
-    cut = max((example.objects for example in content.examples), default=0) > PANELS
+    most = max((example.objects for example in content.examples), default=0)
     chosen = (
         f"Of more than {PANELS} objects those are shown whose errors are the largest, the "
         f"smallest and evenly in between; the number counts from the largest error. "
-        if cut
+        if most > PANELS
         else ""
     )
     kinds = [("observed", "seen"), ("forecast", "ahead"), ("truth", "true")]
-    over_time = any(view.x is None for view in picture_views(data))
-    keys = legend([*kinds, (INTERVAL, "band")] if over_time else kinds)
+    keys = legend([*kinds, (INTERVAL, "band")])
     figures = [(each.split, _figure(data, each)) for each in content.examples]
+    menu = view_choice(panel_views(data))
     return (
         f'<p class="lead">Each object of a system by itself. {chosen}{shown_notes(content)}</p>'
-        f'<div class="bar">{keys}{view_choice(data)}</div>{split_columns(figures, wide=True)}'
+        f'<div class="bar">{keys}{menu}</div>{split_columns(figures, wide=most > FEW)}'
     )
 
 
@@ -75,8 +96,12 @@ def _figure(data: ReportData, example: Example) -> str:
     objects = chosen_objects(example)
     parts = [(int(index), _title(example, int(index))) for index in objects]
     drawn = ""
-    for number, view in enumerate(picture_views(data)):
-        panels = "".join(_panel(data, example, view, index, title) for index, title in parts)
+    bounds = _bounds(example, objects)
+    for number, view in enumerate(panel_views(data)):
+        panels = "".join(
+            _panel(data, example, view, index, title, bounds[place])
+            for place, (index, title) in enumerate(parts)
+        )
         hidden = " hidden" * (number > 0)
         drawn += f'<div data-view="{number}" class="panels"{hidden}>{panels}</div>'
     details = [part for part in (example.period, example.parameter_text) if part]
@@ -101,10 +126,33 @@ def _title(example: Example, index: int) -> str:
     return f"{name} ({1 + int((errors > errors[index]).sum())})"
 
 
-def _panel(data: ReportData, example: Example, view: View, index: int, title: str) -> str:
+def _bounds(example: Example, objects: Int[np.ndarray, " chosen"]) -> Bounds:
+    """The range of each feature of each object, and never a tiny part of that of another.
+
+    Otherwise an object that rests would have a panel full of rounding errors.
+    """
+    found = np.stack([example.only(np.array([index])).bounds() for index in objects])
+    reach = REACH * np.ptp(found, axis=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # An interval may be unknown throughout.
+        ends = np.nanmin(example.lower[objects], 1), np.nanmax(example.upper[objects], 1)
+    found[..., 0] = np.fmin(found[..., 0], np.fmax(ends[0], found[..., 0] - reach))
+    found[..., 1] = np.fmax(found[..., 1], np.fmin(ends[1], found[..., 1] + reach))
+    middle, half = found.mean(2), np.ptp(found, axis=2) / 2
+    half = np.maximum(half, LEAST * half.max(0))
+    return np.stack([middle - half, middle + half], axis=2)
+
+
+def _panel(
+    data: ReportData,
+    example: Example,
+    view: View,
+    index: int,
+    title: str,
+    bounds: Float[np.ndarray, "features 2"],
+) -> str:
     low, high, bottom, top = LEFT, WIDTH - RIGHT, HEIGHT - BOTTOM, TOP
     one = example.only(np.array([index]))
-    bounds = one.bounds()
     if view.x is None:
         x_axis = time_axis(example, low, high)
         y_axis = svg.Axis(bounds[view.y, 0], bounds[view.y, 1], bottom, top)
@@ -127,8 +175,9 @@ def _panel(data: ReportData, example: Example, view: View, index: int, title: st
     )
     inside = []
     if view.x is None and np.isfinite(upper[1:] - lower[1:]).any():
-        ends = [y_axis.place(each[1:, view.y]) for each in (lower, upper)]
-        area = svg.band(x_axis.place(one.forecast_times), *ends)
+        # It opens at the last observation, so that even a forecast of one frame has an area.
+        ends = [y_axis.place(each[:, view.y]) for each in (lower, upper)]
+        area = svg.band(x_axis.place(later), *ends)
         inside.append(f'<path class="band" d="{area}"/>')
     inside.append(f'<path class="seen" d="{svg.path(*placed(seen, one.condition_times))}"/>')
     inside.append(f'<path class="ahead" d="{svg.path(*placed(forecast, later))}"/>')

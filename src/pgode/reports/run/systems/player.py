@@ -86,6 +86,11 @@ def player_data(data: ReportData, examples: Sequence[Example]) -> dict[str, Any]
     }
 
 
+def _worst(example: Example) -> int:
+    """The object with the largest error; the first if none is known."""
+    return int(np.argmax(np.nan_to_num(example.object_errors(), nan=-1.0)))
+
+
 def _upward(example: Example, axes: Sequence[int]) -> int:
     """The axis (0 to 2) along which objects lie farthest apart: for a body, from feet to head."""
     states = example.observed[..., list(axes)]
@@ -121,6 +126,7 @@ def _system(example: Example, axes: Sequence[int]) -> dict[str, Any]:
         "truth": _flat(example.truth, decimals),
         "edges": edges,
         "gate": gate,
+        "worst": _worst(example),
         **({"up": _upward(example, axes)} if axes else {}),
         **({"labels": list(example.labels)} if example.labels else {}),
         **({"dates": list(example.dates)} if example.dates else {}),

@@ -3,7 +3,7 @@
 from pgode.reports.run.data import PageContent
 from pgode.reports.run.systems.columns import shown_notes, split_columns, view_choice
 from pgode.reports.run.systems.panels import in_panels, panels_section
-from pgode.reports.run.systems.pictures import picture, picture_legend
+from pgode.reports.run.systems.pictures import picture, picture_legend, picture_views
 
 
 def trajectories_section(content: PageContent) -> str:
@@ -19,5 +19,5 @@ def trajectories_section(content: PageContent) -> str:
         '<p class="lead">Whole trajectories, one colour for each object. A dot is the end of the '
         "forecast, a ring that of the truth; dashes are hidden where the forecast covers them. "
         f"{notes}</p>"
-        f'<div class="bar">{picture_legend()}{view_choice(data)}</div>{figures}'
+        f'<div class="bar">{picture_legend()}{view_choice(picture_views(data))}</div>{figures}'
     )
