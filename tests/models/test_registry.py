@@ -20,8 +20,10 @@ def test_every_name_is_a_forecaster_with_a_config_of_its_own(name):
     assert isinstance(model_config(name, {}), found.config_type)
 
 
-def test_models_that_learn_nothing_are_naive_and_have_a_label():
-    assert list(NAIVE) == [name for name in MODELS if not model_class(name).trainable]
+def test_models_that_learn_nothing_and_a_regression_are_naive_and_have_a_label():
+    fitted = "linear-past"  # in closed form, with no gradient and no interaction
+    learn_nothing = [name for name in MODELS if not model_class(name).trainable]
+    assert list(NAIVE) == [*learn_nothing, fitted]
     assert all(entry.label for entry in NAIVE.values())
 
 

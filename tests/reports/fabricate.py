@@ -107,7 +107,7 @@ def made_evaluation(
     usual = {
         "horizons": (),
         "variables": (),
-        "reference": "constant-velocity",
+        "reference": {},
         "skill": ScoreTable(),
         "curves": {},
         "curve_low": {},

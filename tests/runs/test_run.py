@@ -108,7 +108,8 @@ def test_naive_models_are_runs_too(name: str, tmp_path: Path) -> None:
     result = run.evaluate(springs())
     assert result.mse == result.naive_mse(name)
     assert result.model == name
-    assert set(result.curves) == {"last-value", "constant-velocity"}
+    always = {"last-value", "constant-velocity", "mean-value", "damped-trend", "linear-past"}
+    assert set(result.curves) == always
     validation = run.evaluate(springs(), splits=["val"])
     for level, share in ((50, 0.5), (90, 0.9)):
         coverage = validation.score(f"coverage_{level}").at("val", HORIZON, "q")

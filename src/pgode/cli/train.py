@@ -113,7 +113,7 @@ def train(
     for finding in found.findings():
         console.print(f"Found {finding}", highlight=False)
     if epochs is not None and not any(True for _ in found.parameters()):
-        console.print("Note: --epochs had no effect; force laws are found without gradient steps.")
+        console.print("Note: --epochs had no effect; this model is fitted without gradient steps.")
     warning = gate_warning(folder)
     if warning:
         console.print(f"Warning: {warning}", style="yellow")

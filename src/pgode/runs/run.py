@@ -144,7 +144,13 @@ class Run:
         condition = self.config.window.condition
         scored = sorted(set(horizons or default_horizons(self.config.window.horizon)))
         named = [splits] if isinstance(splits, str) else list(splits or ())
+        where = origins or ("rolling" if self.config.window.rolling else "first")
         if replicas is not None:
+            if where != "first":
+                raise InputError(
+                    f"replicas are of each system's first frames, but windows start at {where} "
+                    f"origins. Expected the origins first. Leave out --origins, or --replicas."
+                )
             check_replicas(replicas, data, condition, max(scored))
         result = evaluate(
             self.model,
@@ -156,7 +162,7 @@ class Run:
             calibration=self.calibration,
             seed=seed,
             name=self.config.name,
-            origins=origins or ("rolling" if self.config.window.rolling else "first"),
+            origins=where,
             metrics=metrics,
         )
         floor = None

@@ -4,7 +4,7 @@ import numpy as np
 from tests.evaluation.made import normaliser, small_errors
 
 from pgode.evaluation import ScoreTable
-from pgode.evaluation.scores.errors import error_by_frame, skill, system_means
+from pgode.evaluation.scores.errors import best_naive, error_by_frame, skill, system_means
 
 
 def test_errors_by_frame_are_means_of_each_system() -> None:
@@ -29,4 +29,30 @@ def test_skill_is_1_without_error_0_at_the_reference_and_negative_beyond() -> No
     ours = ScoreTable({"test": {1: {"q": 1.0, "m": 6.0, "x": 0.0, "y": None, "z": 1.0}}})
     theirs = ScoreTable({"test": {1: {"q": 4.0, "m": 3.0, "x": 0.0, "y": 2.0, "z": None}}})
     expected = {"q": 0.75, "m": -1.0, "x": 0.0, "y": None, "z": None}
-    assert skill(ours, theirs).row("test", 1) == expected
+    naive = {"last-value": theirs}
+    assert skill(ours, naive, best_naive(naive)).row("test", 1) == expected
+
+
+def test_skill_is_against_the_best_naive_model_of_each_cell() -> None:
+    ours = ScoreTable({"test": {1: {"q": 1.0, "v": 1.0}, 2: {"q": 3.0, "v": 1.0}}})
+    naive = {
+        "last-value": ScoreTable({"test": {1: {"q": 4.0, "v": 2.0}, 2: {"q": 8.0, "v": None}}}),
+        "mean-value": ScoreTable({"test": {1: {"q": 2.0, "v": 5.0}, 2: {"q": 9.0, "v": 4.0}}}),
+    }
+    best = best_naive(naive)
+    assert best == {
+        "test": {
+            1: {"q": "mean-value", "v": "last-value"},
+            2: {"q": "last-value", "v": "mean-value"},
+        }
+    }
+    found = skill(ours, naive, best)
+    assert found.row("test", 1) == {"q": 0.5, "v": 0.5}
+    assert found.row("test", 2) == {"q": 1 - 3 / 8, "v": 0.75}
+
+
+def test_a_naive_model_without_error_leaves_a_skill_far_below_zero() -> None:
+    ours, exact = (ScoreTable({"test": {1: {"q": error}}}) for error in (0.01, 0.0))
+    naive = {"constant-velocity": exact}
+    found = skill(ours, naive, best_naive(naive)).at("test", 1, "q")
+    assert found is not None and -1e15 < found < -1e13

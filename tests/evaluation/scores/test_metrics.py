@@ -47,7 +47,7 @@ def test_the_mean_of_nothing_is_none() -> None:
     assert known_mean(np.array([])) is None
 
 
-def test_metrics_of_samples_score_them_by_variable_and_only_where_the_truth_is_known() -> None:
+def test_metrics_of_samples_score_them_by_column_and_only_where_the_truth_is_known() -> None:
     known = np.ones((2, 2, 3), bool)
     known[:, :, 2] = False
     forecast = small_errors(known)
@@ -55,9 +55,9 @@ def test_metrics_of_samples_score_them_by_variable_and_only_where_the_truth_is_k
     spread = np.arange(-4.0, 5.0)[:, None, None, None]
     off = forecast.with_draws(forecast.truth + spread + np.array([3.0, 5.0, 0.0]))
     rows = {name: METRICS[name].rows(off, normaliser(), [1]) for name in METRICS}
-    assert rows["coverage_50"] == {1: {"q": 0.0, "m": None}}
-    assert rows["coverage_90"] == {1: {"q": 0.5, "m": None}}
-    assert list(rows["crps"][1]) == ["q", "m"] and rows["crps"][1]["m"] is None
+    assert rows["coverage_50"] == {1: {"q": 0.0, "m": None, "qx": 0.0, "qy": 0.0}}
+    assert rows["coverage_90"] == {1: {"q": 0.5, "m": None, "qx": 1.0, "qy": 0.0}}
+    assert list(rows["crps"][1]) == ["q", "m", "qx", "qy"] and rows["crps"][1]["m"] is None
 
 
 def test_a_metric_is_one_line_in_the_table_and_reaches_every_evaluation(
@@ -66,13 +66,15 @@ def test_a_metric_is_one_line_in_the_table_and_reaches_every_evaluation(
     def absolute_errors(predictions: Predictions) -> np.ndarray:
         return np.sqrt(predictions.squared_errors())
 
-    monkeypatch.setitem(METRICS, "mae", Metric(absolute_errors))
+    monkeypatch.setitem(METRICS, "mine", Metric(absolute_errors))
     monkeypatch.setitem(
-        METRICS, "rmse", Metric(Predictions.squared_errors, lambda x: float(np.nanmean(x)) ** 0.5)
+        METRICS, "root", Metric(Predictions.squared_errors, lambda x: float(np.nanmean(x)) ** 0.5)
     )
     result = trained().evaluate(springs(), splits=["test"], samples=0)
     for scores in (result.scores, *result.naive.values()):
-        mse, mae, rmse = (scores[name].row("test", HORIZON) for name in ("mse", "mae", "rmse"))
+        mse, mae, rmse = (scores[name].row("test", HORIZON) for name in ("mse", "mine", "root"))
+        assert scores["mae"].row("test", HORIZON) == pytest.approx(mae)
+        assert scores["rmse"].row("test", HORIZON) == pytest.approx(rmse)
         assert mae.keys() == rmse.keys() == mse.keys()
         for column in mse:
             assert 0 < mae[column] <= rmse[column] == pytest.approx(mse[column] ** 0.5)

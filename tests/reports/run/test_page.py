@@ -83,13 +83,14 @@ def test_the_summary_shows_the_errors_of_the_evaluation(report, page):
     error = report.evaluation.mse.at("test", 36, "q")
     naive = report.evaluation.naive_mse("constant-velocity").at("test", 36, "q")
     assert f"{error * 1e4:.2f} × 10⁻⁴" in text and f"{naive * 1e4:.0f}" in text
-    assert "Better than last value and constant velocity in every cell" in text
+    assert "Better than the best naive model in all 12 cells" in text
     assert "The 90 % intervals are too narrow: at worst they contain 71 % of q" in text
 
 
 def test_a_model_worse_than_naive_ones_is_called_so():
     text = Balanced(render(springs_report(each=1, noise=3.0))).text
-    assert "Worse than constant velocity, which learns nothing, in every cell of the table" in text
+    assert "Worse than last value for v at" in text  # the same as constant velocity there
+    assert "In every cell no better than the best naive model" in text
     assert "above constant velocity" in text and "Better than" not in text
 
 

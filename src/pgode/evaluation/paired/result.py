@@ -6,6 +6,9 @@ from typing import Any
 
 from pgode.evaluation.evaluation import ScoreTable
 
+FAR = -0.9
+"""A change below this is told as a factor: all of them are near -100 %."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -39,6 +42,10 @@ class Difference:
                 f"{100 * self.change:+.3g} % (90 % range {100 * self.low:+.3g} to "
                 f"{100 * self.high:+.3g})."
             )
+        if self.high < FAR:
+            factors = [1 / (1 + each) for each in (self.change, self.high, self.low)]
+            by = "{:.3g} times lower than {} {} (90 % range {:.3g} to {:.3g})"
+            return f"{self.run} is {by.format(factors[0], self.first, where, *factors[1:])}."
         side = "lower" if self.change < 0 else "higher"
         return (
             f"{self.run} is {side} by {abs(100 * self.change):.3g} % than {self.first} {where} "

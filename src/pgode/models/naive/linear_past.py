@@ -14,7 +14,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
 from pgode.models.forecaster import ModelConfig, Progress
 from pgode.models.naive.extrapolation import Naive
-from pgode.models.naive.past_windows import PastWindows, last_values, recent
+from pgode.models.naive.past_windows import PastWindows, filled, last_values, recent
 from pgode.nn.frames import between_frames
 
 MOST = 800
@@ -55,9 +55,9 @@ class LinearPast(Naive):
 
     Regressors of frame h are the observed frames relative to the last observation of each
     feature, these last observations themselves, the object's constants, the known inputs at frame
-    h, and 1; where values are missing in training, also which. The weights are the same for all
-    objects, and a large penalty leads to "last value". Before it is fitted, it is "last value".
-    Beyond its horizon it stays at the last frame.
+    h, and 1. Missing values are interpolated; where training has any, regressors also say which
+    they are. The weights are the same for all objects, and a large penalty leads to "last value",
+    which it is before it is fitted. Beyond its horizon it stays at the last frame.
     """
 
     config_type: ClassVar[type[ModelConfig]] = LinearPastConfig
@@ -115,7 +115,8 @@ class LinearPast(Naive):
         inputs: Float[Tensor, "frames objects inputs"],
     ) -> Float[Tensor, "objects P"] | Float[Tensor, "frames objects P"]:
         """The regressors of each object; of each frame, too, where there are known inputs."""
-        relative = torch.where(observed, states - last.unsqueeze(1), 0)
+        seen = observed.any(1, keepdim=True)
+        relative = torch.where(seen, filled(states, observed) - last.unsqueeze(1), 0)
         # The last frame is 0 relative to itself, unless it is missing.
         parts = [relative[:, :-1].flatten(1), last]
         if self.gaps:

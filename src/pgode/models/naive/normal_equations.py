@@ -28,6 +28,8 @@ class NormalEquations:
     square: Float[Tensor, "H F"]
     count: Float[Tensor, "H F"]
     group: tuple[int, ...]
+    shared: bool
+    """Whether all targets have one matrix."""
 
     @classmethod
     def empty(
@@ -46,12 +48,8 @@ class NormalEquations:
             zeros(frames, features),
             zeros(frames, features),
             group,
+            shared,
         )
-
-    @property
-    def shared(self) -> bool:
-        """Whether all targets have one matrix."""
-        return self.gram.shape[:2] == (1, 1)
 
     def add(
         self,
@@ -81,6 +79,7 @@ class NormalEquations:
             self.square + other.square,
             self.count + other.count,
             self.group,
+            self.shared,
         )
 
     def of_feature(self, feature: int) -> Float[Tensor, "grams P P"]:

@@ -16,7 +16,7 @@ HELD_OUT = 5
 """Every fifth system, or the last fifth of a few long series, chooses the penalty."""
 ROWS = 40_000
 """About the most windows of single objects that a fit uses."""
-WORK = 1e11
+WORK = 3e10
 """About the most multiplications of a fit; where there are many targets it uses fewer windows."""
 CHUNK = 4096
 
@@ -148,3 +148,22 @@ def last_values(
     place = (observed * order[None, :, None]).amax(1)
     value = states.gather(1, (place - 1).clamp(min=0).unsqueeze(1)).squeeze(1)
     return torch.where(place > 0, value, 0)
+
+
+def filled(
+    states: Float[Tensor, "objects time features"],
+    observed: Bool[Tensor, "objects time features"],
+) -> Float[Tensor, "objects time features"]:
+    """Missing values interpolated between observations, and constant before and after them."""
+    if bool(observed.all()):
+        return states
+    frames = states.shape[1]
+    number = torch.arange(frames, device=states.device).view(1, -1, 1)
+    before = torch.where(observed, number, -1).cummax(1).values
+    after = torch.where(observed, number, frames).flip(1).cummin(1).values.flip(1)
+    first = torch.where(before >= 0, before, after).clamp(max=frames - 1)
+    second = torch.where(after < frames, after, before).clamp(min=0)
+    gap = (second - first).to(states.dtype)
+    share = torch.where(gap > 0, (number - first) / torch.where(gap > 0, gap, 1), 0)
+    values = torch.lerp(states.gather(1, first), states.gather(1, second), share.to(states.dtype))
+    return torch.where(observed.any(1, keepdim=True), values, 0)

@@ -53,8 +53,10 @@ def in_units(exponent: int) -> str:
 
 
 def times(factor: float) -> str:
-    """A ratio with two digits: "1.3 ×", "93 ×"."""
+    """A ratio with two digits: "1.3 ×", "93 ×", "1.6e+12 ×"."""
     rounded = float(f"{factor:.1e}")
+    if rounded >= 1e7:
+        return f"{factor:.1e} ×"
     return f"{rounded:,.0f} ×" if rounded >= 10 else f"{significant(factor, 2)} ×"
 
 

@@ -58,8 +58,11 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
     if rest.any():
         cells = _cells(comparison, rest, ratio, naive=True)
         text += f" Also worse than the best naive model for {cells}."
-    where = f"in {_share(better, known.size)}" if better else "in no cell"
-    return [*found, Verdict(False, f"{text} Better than the best naive model {where}, {average}.")]
+    if better:
+        text += f" Better than the best naive model in {_share(better, known.size)}, {average}."
+    else:
+        text += f" In every cell no better than the best naive model, {average}."
+    return [*found, Verdict(False, text)]
 
 
 def feature_verdicts(evaluation: Evaluation, features: Sequence[str] = ()) -> list[Verdict]:

@@ -142,7 +142,7 @@ def _where(evaluation: Evaluation) -> str:
     """Where the windows start, if not at first frames; and which naive models are missing."""
     text = ""
     if evaluation.origins != "first":
-        counts = ", ".join(f"{n} of {split_name(s)}" for s, n in evaluation.windows.items())
+        counts = ", ".join(f"{n} {split_name(s)}" for s, n in evaluation.windows.items())
         text = f" Windows start at {evaluation.origins} origins: {counts}."
     for name, reason in evaluation.omitted.items():
         text += f" Without {model_name(name)}: {reason}."
