@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pgode.data.trajectories import Trajectories
+from pgode.models import model_config
 from pgode.runtime.errors import InputError
 from pgode.training.config import (
     RunConfig,
@@ -13,6 +14,7 @@ from pgode.training.config import (
     names_horizon,
     parse_changes,
     run_config,
+    with_implied,
     within_data,
 )
 
@@ -110,6 +112,21 @@ def test_an_invalid_value_is_named(key: str, value: object) -> None:
         run_config(preset="messages", changes={key: value})
     assert str(raised.value).startswith(f'the setting "{key}')
     assert f"--set {key}" in str(raised.value)
+
+
+@pytest.mark.parametrize("preset", ["messages", "paper", "molecules"])
+def test_a_stored_run_of_before_there_was_a_trend_has_none(preset: str) -> None:
+    stored = run_config("pgode", preset).model_dump(mode="json")
+    del stored["model"]["state"]["trend"]
+    assert with_implied(stored)["model"]["state"]["trend"] is False
+
+
+@pytest.mark.parametrize("messages", [True, False])
+def test_stored_laws_of_before_there_was_a_trend_still_open(messages: bool) -> None:
+    changes = {"model.dynamics.messages": messages}
+    stored = run_config("pgode", "default", changes=changes).model_dump(mode="json")
+    del stored["model"]["state"]["trend"]
+    assert model_config("pgode", with_implied(stored)["model"]).dynamics.messages is messages
 
 
 def test_a_config_cannot_change() -> None:

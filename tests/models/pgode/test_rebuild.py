@@ -13,6 +13,7 @@ from pgode.batches.windows import Windows
 from pgode.data.molecules import Preparation, prepare
 from pgode.models import build_model, model_config
 from pgode.models.pgode.rebuild import GraphProblem, GraphRebuilder
+from pgode.nn.exogenous import Driven, Exogenous
 from pgode.ode import SolverConfig
 from pgode.runtime.errors import InputError
 
@@ -73,6 +74,27 @@ def test_each_output_comes_from_the_piece_its_time_lies_in(normaliser, batch):
     solution = rebuild.solve(problem, batch, uneven, solver)
     assert_close(solution.states[:, :, 0], uneven.T[:, batch.system])
     assert len(graphs) == 3 and graphs[0] is batch.graph and graphs[1] is not batch.graph
+
+
+def test_inputs_keep_their_times_over_the_cuts(normaliser, batch):
+    """A state that adds up an input that is 1 at every frame but the last, where it is 100."""
+    rebuild = GraphRebuilder(normaliser)
+    steps = batch.input_times.shape[1]
+    inputs = torch.ones(batch.objects, steps, 1).double()
+    inputs[:, -1] = 100
+    told = replace(batch, inputs=inputs)
+
+    def on_graph(given):
+        return Driven(Exogenous(0, 1), lambda known: lambda t, state: known)
+
+    solver = SolverConfig(method="rk4", frame_time=1.0, step=1.0)
+    zero = torch.zeros(batch.objects, 1).double()
+    features = batch.states[:, :1].transpose(0, 1)
+    problem = GraphProblem(on_graph(told), zero, lambda states, times: features, on_graph)
+    times = torch.arange(1.0, HORIZON + 1).double().expand(3, -1)
+    expected = torch.tensor([*range(1, HORIZON), HORIZON - 1 + 100]).double()
+    solution = rebuild.solve(problem, told, times, solver)
+    assert_close(solution.states[:, 0, 0], expected)
 
 
 def test_before_the_first_look_up_nothing_differs_and_after_it_something_does(normaliser, batch):

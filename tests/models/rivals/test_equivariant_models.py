@@ -1,5 +1,7 @@
 """EGNN and EqMotion: exact symmetry, and motion with constant velocity in the absence of forces."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -53,6 +55,25 @@ def test_symmetry_holds_in_three_dimensions_with_and_without_named_velocities(
     before = forecast(model, batch, far).mean
     after = forecast(model, moved_batch(batch, normaliser, matrix, SHIFT), far).mean
     assert_close(after, moved(before, normaliser, matrix, SHIFT), **EXACT)
+
+
+@pytest.mark.parametrize("name, settings", CASES[:2])
+def test_constants_and_inputs_are_invariant(make, name, settings):
+    like, batch = in_space(velocities=True)
+    like = replace(like, constants=("mass",), inputs=("wind", "rain"))
+    steps = batch.input_times.shape[1]
+    batch = replace(
+        batch,
+        constants=torch.randn(batch.objects, 1).double(),
+        inputs=torch.randn(batch.objects, steps, 2).double(),
+    )
+    model, matrix = strong(make(name, like=like, **settings)), turn(3, mirror=True)
+    far = FAR.expand(batch.systems, -1)
+    before = forecast(model, batch, far).mean
+    after = forecast(model, moved_batch(batch, like, matrix, SHIFT), far).mean
+    assert_close(after, moved(before, like, matrix, SHIFT), **EXACT)
+    other = forecast(model, replace(batch, inputs=batch.inputs + 1), far).mean
+    assert (other - before).abs().max() > 1e-3
 
 
 def outputs(model) -> list[torch.nn.Module]:
