@@ -134,6 +134,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
         "forecast",
         "report",
         "info",
+        "check",
         "convert",
         "models",
         "reproduce",

@@ -75,7 +75,12 @@ CASES = [
     case("condition to train", "train short.npz -o new", "fewer than the condition of 12", "Give"),
     case("nothing ahead", "train six.npz -o new --set window.condition=6", "after the condition"),
     # Settings.
-    case("key", "train springs.nc -o new --config key.yaml", '"training.epoch"', 'mean "epochs"?'),
+    case(
+        "key",
+        "train springs.nc -o new --config key.yaml",
+        '"training.epoch"',
+        'mean "training.epochs"?',
+    ),
     case(
         "key to set",
         "train springs.nc -o new --set model.prototype=3",
@@ -100,7 +105,7 @@ CASES = [
     # Run folders.
     case("no run", "evaluate nowhere", "nowhere does not exist", RUN_FOLDER, "Check the path"),
     case("not a run", "forecast folder springs.nc -o f.nc", "folder is not a run folder", "config"),
-    case("a file as run", "info notes.txt", "notes.txt is not a run folder", RUN_FOLDER),
+    case("a file as run", "evaluate notes.txt", "notes.txt is not a run folder", RUN_FOLDER),
     case("no weights", "evaluate unfinished", "has no trained weights yet", "--resume unfinished"),
     case("checkpoint", "evaluate damaged", "damaged/checkpoints/best.safetensors", "train again"),
     case("log", "info cut", "line 4 of cut/metrics.jsonl", "Expected one epoch", "remove the line"),
@@ -259,7 +264,7 @@ def make_runs() -> None:
     edit(Path("wider/config.json"), model={**settings, "width": 9})
     Path("unscaled/normaliser.json").write_text('{"features": ["qx"]}')
     Path("blind/calibration.json").write_text('{"levels": []}')
-    edit(Path("moved/data.json"), source="old.nc")
+    edit(Path("moved/data.json"), source="old.nc", relative="../old.nc")
     with Path("cut/metrics.jsonl").open("a") as log:
         log.write('{"epoch": 4, "tra\n')
     Path("unreadable").mkdir()

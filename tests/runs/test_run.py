@@ -54,7 +54,7 @@ def test_a_run_holds_these_files() -> None:
     assert data["systems"] == {"ood": 3, "test": 4, "train": 8, "val": 4}
     assert data["source"] == str(data_file())
     record = read_data(folder)
-    assert record == trained().data == DataRecord.of(springs(), str(data_file()))
+    assert record == trained().data == DataRecord.of(springs(), str(data_file()), trained().folder)
     assert record.to_json() == data
 
 

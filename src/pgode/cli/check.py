@@ -24,7 +24,8 @@ def check(
     Parameters
     ----------
     file
-        Data file: .nc, .zarr or .npz.
+        Data file (.nc, .zarr, .npz), or a table (.csv, .tsv, .parquet, ...), whose columns are
+        guessed.
     json
         Print JSON instead of text.
     condition
@@ -39,16 +40,25 @@ def check(
     from pgode.data import files
     from pgode.data.checkup.checkup import examine
     from pgode.data.checkup.lines import lines
+    from pgode.data.files.table import is_table
 
-    progress = Console(stderr=True)
-    with progress.status(f"reading {file}") as status:
-        found = examine(
-            files.read(file),
-            str(file),
-            condition=condition,
-            horizon=horizon,
-            on_progress=lambda name: status.update(f"checking: {name}"),
-        )
+    with Console(stderr=True).status(f"reading {file}") as status:
+
+        def told(name: str) -> None:
+            status.update(f"checking: {name}")
+
+        if is_table(file):
+            from pgode.data.checkup.table.examination import examine_table
+
+            found = examine_table(file, condition=condition, horizon=horizon, on_progress=told)
+        else:
+            found = examine(
+                files.read(file),
+                str(file),
+                condition=condition,
+                horizon=horizon,
+                on_progress=told,
+            )
     if json:
         print(dumps(found.to_json(), indent=2))
     else:

@@ -8,27 +8,39 @@ from cyclopts import Parameter
 def info(
     path: Annotated[str, Parameter()], *, json: Annotated[bool, Parameter(negative=())] = False
 ) -> None:
-    """Describe a data file or a run.
+    """Describe a data file, a table or a run.
 
     Parameters
     ----------
     path
-        Data file (.nc, .zarr, .npz), run folder, or a shipped model by name (springs-10).
+        Data file (.nc, .zarr, .npz), table (.csv, .parquet, ...), run folder, or a shipped model by
+        name (springs-10).
     json
         Print JSON instead of a table.
     """
     from json import dumps
     from pathlib import Path
 
-    from rich.console import Console
     from rich.table import Table
 
+    from pgode.cli.terminal import output
     from pgode.data import files
+    from pgode.data.files.table import is_table
 
-    if files.is_data(Path(path)):
+    if is_table(path):
+        from pgode.data.checkup.table.examination import table_facts
+
+        described = table_facts(Path(path))
+        rows = {}
+        if not json:
+            _print_columns(described)
+            return
+    elif files.is_data(Path(path)):
         described = files.read(Path(path)).summary()
         rows = {name: _text(value) for name, value in described.items()}
         rows["generator_settings"] = _short(rows["generator_settings"])
+        if described["objects"]["min"] != described["objects"]["max"]:
+            rows["objects"] += " per system"
     else:
         from pgode.runs.folder import facts, summary
 
@@ -39,7 +51,33 @@ def info(
     table = Table(title=path, show_header=False, title_justify="left")
     for label, value in rows.items():
         table.add_row(label.replace("_", " "), value or "-")
-    Console().print(table)
+    output().print(table)
+
+
+def _print_columns(described: dict[str, Any]) -> None:
+    """The columns of a table, and the command that would import it."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from pgode.cli.terminal import output
+
+    title = f"{described['table']}: {described['rows']:,} rows"
+    table = Table("column", "type", title=title, title_justify="left")
+    table.add_column("different", justify="right")
+    table.add_column("missing", justify="right")
+    table.add_column("example")
+    table.add_column("probably")
+    for each in described["columns"]:
+        missing = f"{100 * each['missing']:.1f} %" if each["missing"] else "-"
+        texts = (each["name"], each["type"], f"{each['different']:,}", missing, each["example"])
+        table.add_row(*(Text(text) for text in texts), each["meaning"])
+    console = output()
+    console.print(table)
+    if described["command"]:
+        text = (
+            f"To import it: {described['command']}\nTo check it: pgode check {described['table']}"
+        )
+        console.print(text, markup=False, soft_wrap=True)
 
 
 def _short(text: str, most: int = 600) -> str:

@@ -7,12 +7,12 @@ def models() -> None:
     Sizes and times are for the default settings on Springs (batch 16, horizon 36), measured now on
     this machine.
     """
-    from rich.console import Console
     from rich.table import Table
 
+    from pgode.cli.terminal import output
     from pgode.training.inventory import inventory
 
-    console = Console()
+    console = output()
     with console.status("timing a step of every model"):
         entries = inventory()
     table = Table("model", "what it is", "paper", box=None, pad_edge=False)

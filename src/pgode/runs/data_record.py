@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from os.path import relpath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,15 +21,21 @@ class DataRecord:
     systems: dict[str, int]
     """Number of systems by split."""
     objects: int
+    """Of the largest system."""
     frames: int | None = None
     generator_settings: str = field(default="{}", repr=False)
     """As JSON."""
     all_pairs: bool = False
     """Whether every graph joins all pairs with weight 1, so that others can be built like it."""
+    fewest_objects: int | None = None
+    """Of the smallest system; None if the run was stored before this was."""
+    relative: str = ""
+    """`source` as seen from the run folder, so that it is found from any folder, and after both
+    were moved together; empty if there is none, or if the run was stored before this was."""
 
     @classmethod
-    def of(cls, data: Trajectories, source: str) -> "DataRecord":
-        """Describe `data`, which was read from the file `source`."""
+    def of(cls, data: Trajectories, source: str, folder: Path) -> "DataRecord":
+        """Describe `data`, which was read from the file `source`, for the run in `folder`."""
         attributes = data.dataset.attrs
         return cls(
             source=source,
@@ -38,6 +46,8 @@ class DataRecord:
             frames=data.frames,
             generator_settings=attributes["generator_settings"],
             all_pairs=_joins_all_pairs(data),
+            fewest_objects=int(data.n_objects.min()),
+            relative=_relative(source, folder),
         )
 
     @classmethod
@@ -52,11 +62,29 @@ class DataRecord:
             frames=content.get("frames"),
             generator_settings=content.get("generator_settings", "{}"),
             all_pairs=content.get("all_pairs", False),
+            fewest_objects=content.get("fewest_objects"),
+            relative=content.get("relative", ""),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
         return asdict(self)
+
+    def places(self, folder: Path) -> list[Path]:
+        """Where the data file of the run in `folder` may be, the likeliest place first."""
+        if not self.source:
+            return []
+        near = [folder.resolve() / self.relative] if self.relative else []
+        return [*near, Path(self.source)]
+
+
+def _relative(source: str, folder: Path) -> str:
+    if not source:
+        return ""
+    try:
+        return Path(relpath(Path(source).resolve(), folder.resolve())).as_posix()
+    except ValueError:  # On Windows, on another drive.
+        return ""
 
 
 def _joins_all_pairs(data: Trajectories) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pgode.batches.normaliser import Normaliser
+from pgode.data.summary import per_system
 from pgode.evaluation.evaluation import NoiseFloor
 from pgode.evaluation.uncertainty.calibration import Calibration
 from pgode.evaluation.uncertainty.joint_residuals import RESIDUALS_FILE, JointResiduals
@@ -48,16 +49,20 @@ def is_shipped(path: Path) -> bool:
 
 
 def source_of(folder: Path | str) -> Path:
-    """The data file a run was trained on; an error if it no longer exists."""
+    """The data file a run was trained on, from any folder; an error if it no longer exists."""
     path = find_run(folder)
-    source = read_data(path).source
-    if not source or not Path(source).exists():
-        where = f"on {source}, which no longer exists" if source else "on data without a file"
+    record = read_data(path)
+    found = next((place for place in record.places(path) if place.exists()), None)
+    if found is None:
+        where = f"on {record.source}, which no longer exists"
+        where = where if record.source else "on data without a file"
         raise InputError(
             f"the run {folder} was trained {where}. Expected a data file. Name one: --data FILE, "
             f"or pgode train FILE --resume {folder}."
         )
-    return Path(source)
+    here = Path(record.source)
+    # As the user wrote it, where that is the same file.
+    return here if here.exists() and here.samefile(found) else found
 
 
 def summary(folder: Path | str) -> dict[str, str]:
@@ -70,7 +75,7 @@ def summary(folder: Path | str) -> dict[str, str]:
         "condition, horizon": f"{config.window.condition}, {config.window.horizon} frames",
         "data": f"{data.source or data.generator or 'arrays'}, hash {data.hash[:12]}",
         "systems": ", ".join(f"{count} {name}" for name, count in data.systems.items()),
-        "objects": str(data.objects),
+        "objects": per_system(data.fewest_objects or data.objects, data.objects, "object"),
     }
     epochs = read_metrics(path)
     if epochs:

@@ -62,7 +62,7 @@ def train(
     _try_forecast(data, normaliser, config)
     config = _settled(training, normaliser, config, display)
     write_json(path / "normaliser.json", normaliser.to_json())
-    write_json(path / "data.json", DataRecord.of(data, source).to_json())
+    write_json(path / "data.json", DataRecord.of(data, source, path).to_json())
     write_config(path, config)
     return _continue(path, data, display, calibrated)
 

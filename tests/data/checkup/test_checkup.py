@@ -105,6 +105,13 @@ def test_text_and_json_say_the_same():
     assert "jumps" in told and "naive forecasts" in told
 
 
+def test_what_follows_from_another_finding_is_not_reported_again():
+    given = arrays()["states"]
+    given[7, 1, 20, 0] = given[7, 1, 20, 2] = 4e4
+    found = examine(built(states=given))
+    assert [(f.check, f.place.feature) for f in found.findings] == [("extreme values", "x")]
+
+
 def test_objects_are_counted_per_system():
     present = np.ones((40, 4), dtype=bool)
     present[3, 1:] = False

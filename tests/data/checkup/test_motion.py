@@ -47,6 +47,15 @@ def test_velocities_of_another_column_are_a_problem():
     assert all("is not the rate of change" in f.text for f in found)
 
 
+def test_velocities_derived_from_noisy_positions_are_theirs():
+    rng = np.random.default_rng(0)
+    position = np.cumsum(rng.normal(size=(40, 4, 60, 2)), axis=2)
+    rate = np.zeros_like(position)
+    rate[:, :, 2:] = (position[:, :, 2:] - position[:, :, :-2]) / 0.2  # from past frames only
+    noisy = np.concatenate([position, rate], axis=-1)
+    assert motion.wrong_velocities(subject(built(states=noisy))) == []
+
+
 def straight() -> np.ndarray:
     """Positions of objects in free motion, (system, object, time, axis)."""
     rng = np.random.default_rng(2)

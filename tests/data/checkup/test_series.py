@@ -31,6 +31,25 @@ def test_counts_may_grow_fast():
     assert jumps(series(rng.poisson(level))) == []
 
 
+def test_a_small_object_may_differ_from_a_large_one():
+    rng = np.random.default_rng(0)
+    total = np.cumsum(rng.poisson(np.exp(np.linspace(0, 9, 20))[:, None] * np.ones(200)), axis=1)
+    assert jumps(series(total)) == []
+    total[3, 100:] += 40_000
+    (found,) = jumps(series(total))
+    assert found.place.object == "object 3" and found.place.time == "2020-06-09"
+
+
+def test_the_worst_three_features_are_listed_and_the_others_named():
+    rng = np.random.default_rng(0)
+    given = arrays()["states"][..., [0, 1, 0, 1, 0]] + 0.01 * rng.normal(size=(40, 4, 60, 5))
+    given[7, 1, 20] += [5, 6, 7, 8, 9]
+    data = built(states=given, features=("a", "b", "c", "d", "e"), units=None)
+    found = jumps(subject(data))
+    assert [f.place.feature for f in found] == ["e", "d", "c"]
+    assert found[-1].text.endswith("Also in b, a.")
+
+
 def test_a_stuck_sensor_is_named_with_the_end_of_its_rest():
     given = arrays()["states"]
     given[7, 1, 20:40, 0] = given[7, 1, 20, 0]

@@ -18,6 +18,15 @@ def test_the_window_is_that_of_training_as_far_as_the_data_reach():
     assert suitable_window(short(1)) == (1, 1)
 
 
+def test_the_window_fits_into_every_split_and_ignores_a_few_short_systems():
+    times = arrays()["times"]
+    times[34:, 20:] = np.nan  # the test split
+    assert suitable_window(built(times=times)) == (10, 10)
+    times = arrays()["times"]
+    times[:2, 5:] = np.nan
+    assert suitable_window(built(times=times)) == (12, 36)
+
+
 def test_suitable_windows_give_no_finding():
     for frames in (60, 40, 10):
         assert too_short(subject(short(frames))) == []

@@ -115,13 +115,16 @@ def examine(
         name=name,
         contents=contents(subject),
         features=feature_rows(subject),
-        findings=tuple(sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))),
+        findings=tuple(
+            sorted(_causes(found, subject), key=lambda each: SEVERITIES.index(each.severity))
+        ),
         naive=naive,
         settings={
             "preset": suitable_preset(subject),
             "condition": subject.condition,
             "horizon": subject.horizon,
             "epochs": suitable_epochs(subject),
+            "season": period,
             "transforms": {
                 subject.features[k]: "log1p"
                 for k in range(len(subject.features))
@@ -130,3 +133,19 @@ def examine(
         },
         commands=(train,) if imported is None else (imported[0], train),
     )
+
+
+def _causes(found: list[Finding], subject: Subject) -> list[Finding]:
+    """The findings without those that follow from another one.
+
+    A value that cannot be right is a jump too, and so is the velocity derived from it.
+    """
+    extreme = {f.place.feature for f in found if f.check == "extreme values"}
+    pairs = zip(subject.data.position_features, subject.data.velocity_features, strict=False)
+    follows = {subject.features[v] for p, v in pairs if subject.features[p] in extreme}
+    return [
+        f
+        for f in found
+        if not (f.check == "jumps" and f.place.feature in extreme)
+        and not (f.check == "extreme values" and f.place.feature in follows)
+    ]

@@ -8,8 +8,8 @@ from pgode.data.checkup.checkup import Checkup
 from pgode.data.checkup.finding import SEVERITIES, Finding, counted, number
 from pgode.data.checkup.naive import NaiveErrors
 
-MOST_VARIABLES = 10
-"""Variables of which errors are shown."""
+MOST_VARIABLES, MOST_TO_BEAT = 10, 4
+"""Variables of which errors are shown, and which the sentence below them names."""
 
 Line = tuple[str, str]
 """A line and its style: "", "bold" or a severity."""
@@ -38,7 +38,7 @@ def lines(checkup: Checkup) -> Iterator[Line]:
         yield from ((f"  {row}", "") for row in _aligned(_naive_table(naive)))
         if len(naive.variables) > MOST_VARIABLES:
             yield f"  and {len(naive.variables) - MOST_VARIABLES} more variables (--json)", ""
-        beat = "; ".join(naive.to_beat()[:MOST_VARIABLES])
+        beat = "; ".join(naive.to_beat()[:MOST_TO_BEAT])
         yield f"  Over {naive.horizons[-1]} frames a forecast must beat {beat}.", ""
     yield "", ""
     yield "Suggested", "bold"

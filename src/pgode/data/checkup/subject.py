@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pgode.data.checkup.finding import Place
+from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
 
 Values = Float[np.ndarray, " value"]
@@ -123,8 +124,9 @@ class Subject:
 
     def splits(self) -> Iterator[tuple[str, Int[np.ndarray, " system"]]]:
         """The splits that have systems, with the numbers of these."""
-        for name in dict.fromkeys(self.data.split.tolist()):
-            yield str(name), np.flatnonzero(self.data.split == name)
+        for name in SPLITS:
+            if len(systems := np.flatnonzero(self.data.split == name)):
+                yield name, systems
 
     def _like(self, role: str, pattern: re.Pattern[str]) -> tuple[int, ...]:
         by_role = tuple(k for k, each in enumerate(self.roles) if each == role)

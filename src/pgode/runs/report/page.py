@@ -11,6 +11,7 @@ from jaxtyping import Int
 from pgode import __version__
 from pgode.batches.windows import Windows
 from pgode.data.schema import SPLITS
+from pgode.data.summary import per_system
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import predict
 from pgode.models import build_model, model_config
@@ -115,7 +116,7 @@ def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
         ("model", f"{config.name}, preset {config.preset}, {size:,} parameters"),
         ("data", f"{data.dataset.attrs['generator'] or run.data.source or 'arrays'}"),
         ("systems", ", ".join(f"{count} {name}" for name, count in counts.items())),
-        ("objects", f"{_span(data.n_objects)} per system"),
+        ("objects", per_system(int(data.n_objects.min()), int(data.n_objects.max()), "object")),
         ("frames", f"{_span(data.n_frames)} per system"),
         ("window", f"condition {config.window.condition}, horizon {config.window.horizon} frames"),
     ]

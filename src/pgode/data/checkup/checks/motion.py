@@ -8,8 +8,11 @@ from pgode.data.checkup.subject import Subject
 
 DERIVED = 0.99
 """Correlation with the finite difference of another feature from which one is its derivative."""
-UNRELATED = 0.7
-"""Correlation below which a named velocity is not that of its position."""
+UNRELATED, CLEAN = 0.5, 0.9
+"""Correlation below which a named velocity is not that of its position, and above which the ratio
+of the two is known well."""
+LONG = 10
+"""Frames over which the noise of positions hardly hides their velocity."""
 PAIRS = 50_000
 """Steps that a correlation is taken over."""
 MOST_FEATURES = 40
@@ -70,29 +73,34 @@ def no_velocities(subject: Subject) -> list[Finding]:
 
 
 def wrong_velocities(subject: Subject) -> list[Finding]:
-    """Features with the role of a velocity that are not the rate of change of their position."""
+    """Features with the role of a velocity that are not the rate of change of their position.
+
+    Judged over one frame and over several, of which the better counts: over one frame noise of the
+    positions hides their velocity, and over several a sharp turn is missed.
+    """
     if subject.data.frames < 3:
         return []
-    rows = _steps(subject)
+    spans = [_steps(subject, span) for span in (1, min(LONG, subject.data.frames - 1))]
     findings = []
     pairs = zip(subject.data.position_features, subject.data.velocity_features, strict=False)
     for j, k in pairs:
-        correlation, slope = _related(rows[0][:, j], rows[1][:, k])
+        related = [_related(rates[:, j], means[:, k]) for rates, means in spans]
+        correlation, slope = max(related, key=lambda each: np.nan_to_num(each[0], nan=-1.0))
         position, velocity = subject.features[j], subject.features[k]
-        if not np.isfinite(correlation) or (correlation > UNRELATED and 0.8 < slope < 1.25):
-            continue
-        if correlation > UNRELATED:
+        if correlation > CLEAN and not 0.8 < slope < 1.25:
             text = (
-                f"{velocity} is {slope:.2g} times the rate of change of {position}: its units "
-                f"are not those of {position} per time."
+                f"{velocity} is {slope:.2g} times the rate of change of {position}: its units are "
+                f"not those of {position} per time."
             )
             fix = f"Convert {velocity} to the units of {position} per unit of time."
-        else:
+        elif correlation < UNRELATED:
             text = (
                 f"{velocity} is not the rate of change of {position}: their correlation is "
                 f"{correlation:.2f}."
             )
             fix = "Check the order of the columns, or give both the role value."
+        else:
+            continue
         findings.append(Finding("problem", "velocities", text, fix, subject.place(feature=int(k))))
     return findings
 
@@ -179,18 +187,21 @@ def wrapped_steps(subject: Subject, feature: int) -> Bool[np.ndarray, "system ob
 
 
 def _steps(
-    subject: Subject,
+    subject: Subject, span: int = 1
 ) -> tuple[Float[np.ndarray, "step feature"], Float[np.ndarray, "step feature"]]:
-    """Rate of change of each feature over some steps, and its mean value within them."""
-    systems = subject.data.systems
-    size = subject.states[0].size
-    chosen = np.unique(
-        np.linspace(0, systems - 1, max(1, min(systems, 4 * PAIRS * 8 // size))).astype(int)
-    )
-    states, steps = subject.states[chosen], subject.steps[chosen]
-    width = states.shape[3]
-    rate = (np.diff(states, axis=2) / steps[:, None, :, None]).reshape(-1, width)
-    middle = (0.5 * (states[:, :, 1:] + states[:, :, :-1])).reshape(-1, width)
+    """Rate of change of each feature over some spans of frames, and its mean value within them."""
+    systems, size = subject.data.systems, subject.states[0].size
+    count = max(1, min(systems, 32 * PAIRS // size))
+    chosen = np.unique(np.linspace(0, systems - 1, count).astype(int))
+    states, times = subject.states[chosen], subject.times[chosen]
+    frames, width = states.shape[2], states.shape[3]
+    elapsed = (times[:, span:] - times[:, :-span])[:, None, :, None]
+    rate = ((states[:, :, span:] - states[:, :, :-span]) / elapsed).reshape(-1, width)
+    # The mean over a span by the trapezoidal rule, each step with its own duration.
+    steps = np.diff(times, axis=1)[:, None, :, None]
+    areas = 0.5 * (states[:, :, 1:] + states[:, :, :-1]) * steps
+    total = sum(areas[:, :, k : frames - span + k] for k in range(span))
+    middle = (total / elapsed).reshape(-1, width)
     every = max(1, len(rate) // PAIRS)
     return rate[::every], middle[::every]
 

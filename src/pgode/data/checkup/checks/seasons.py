@@ -29,7 +29,8 @@ def season(data: Trajectories) -> int:
     if not len(series):
         return 0
     series = series[:: max(1, len(series) // SERIES)]
-    at, *around = (_correlation(series, lag) for lag in (period, period - 1, period + 1))
+    moved = _detrended(series, period)
+    at, *around = (_correlation(moved, lag) for lag in (period, period - 1, period + 1))
     return period if at > RHYTHM and at > max(around) + 0.1 else 0
 
 
@@ -63,10 +64,16 @@ def _expected(data: Trajectories) -> int:
     return next((frames for step, frames in PERIODS.items() if abs(seconds / step - 1) < 0.01), 0)
 
 
-def _correlation(series: np.ndarray, lag: int) -> float:
+def _detrended(series: np.ndarray, period: int) -> np.ndarray:
+    """Changes of the logarithm of each series, less their mean over the season around them."""
+    moved = np.diff(np.sign(series) * np.log1p(np.abs(series)), axis=1)
+    around = np.lib.stride_tricks.sliding_window_view(moved, period, axis=1).mean(axis=2)
+    first = period // 2
+    return np.asarray(moved[:, first : first + around.shape[1]] - around)
+
+
+def _correlation(moved: np.ndarray, lag: int) -> float:
     """The median over series of the correlation of changes `lag` frames apart."""
-    with np.errstate(invalid="ignore"):
-        moved = np.diff(np.sign(series) * np.log1p(np.abs(series)), axis=1)
     known = np.isfinite(moved[:, lag:]) & np.isfinite(moved[:, :-lag])
     first, second = np.where(known, moved[:, lag:], 0.0), np.where(known, moved[:, :-lag], 0.0)
     size = np.sqrt((first**2).sum(axis=1) * (second**2).sum(axis=1))

@@ -125,7 +125,8 @@ def continued_series(subject: Subject) -> list[Finding]:
             f"{data.system_label(first)} ({data.split[first]}) goes on as "
             f"{data.system_label(second)} ({data.split[second]}) without a gap"
             + (f", and so do {len(joined) - 1} more." if len(joined) > 1 else "."),
-            "Leave out at least one window between two splits of a series, or scores flatter.",
+            "Leave out frames between two splits of a series (--gap of pgode import table), or "
+            "scores flatter.",
             subject.place(second, None, 0),
         )
     ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pgode.data.checkup.finding import Finding, Severity, counted, listed, number
+from pgode.data.checkup.finding import Finding, counted, listed, number
 from pgode.data.checkup.subject import Subject
 
 SCALES = 30.0
@@ -11,6 +11,8 @@ FAR = 50.0
 """Distance from the median, in spans of 98 % of the values, of a value that cannot be right."""
 TAIL = 20.0
 """Ratio of the 99 % quantile to the median from which a positive feature has a heavy tail."""
+SPAN = 300.0
+"""Ratio of the 99 % and the 1 % quantile from which a feature spans orders of magnitude."""
 SENTINELS = (-99.0, -999.0, -9999.0, -99999.0, 999.0, 9999.0, 99999.0, -1.0, 1e20, -1e20)
 """Numbers that stand for missing values in many files."""
 SPARSE, EMPTY = 0.3, 0.9
@@ -50,28 +52,45 @@ def never_observed(subject: Subject) -> list[Finding]:
 
 
 def missing(subject: Subject) -> list[Finding]:
-    """The share of missing values of each feature, and the object that lacks most."""
-    findings = []
-    possible = subject.possible.sum(axis=2)
+    """The share of missing values of each feature, and the object that lacks most.
+
+    Velocities that were derived lack the first frame of a series, which is no loss. Notes about
+    several features are one.
+    """
+    findings: list[Finding] = []
+    slight: list[tuple[float, int]] = []
     for k, name in enumerate(subject.features):
-        seen = subject.data.observed[..., k].sum(axis=2)
-        share = 1 - seen.sum() / max(1, possible.sum())
+        first = 1 if k in subject.velocities else 0
+        possible = subject.possible[..., first:].sum(axis=2)
+        seen = subject.data.observed[..., first:, k].sum(axis=2)
+        share = float(1 - seen.sum() / max(1, possible.sum()))
         if share <= WORTH_A_NOTE or share == 1:
+            continue
+        if share <= SPARSE:
+            slight.append((share, k))
             continue
         with np.errstate(invalid="ignore", divide="ignore"):
             lacks = np.where(possible > 0, 1 - seen / possible, -1.0)
         system, item = np.unravel_index(int(np.argmax(lacks)), lacks.shape)
-        severity: Severity = "problem" if share > EMPTY else "warning" if share > SPARSE else "note"
         findings.append(
             Finding(
-                severity,
+                "problem" if share > EMPTY else "warning",
                 "missing values",
                 f"{100 * share:.1f} % of {name} is missing; of this object "
                 f"{100 * lacks[system, item]:.0f} %.",
-                ""
-                if severity == "note"
-                else "Leave out objects or features with few values, or use coarser time steps.",
+                "Leave out objects or features with few values, or use coarser time steps.",
                 subject.place(int(system), int(item), None, k),
+            )
+        )
+    if slight:
+        parts = [f"{100 * share:.1f} % of {subject.features[k]}" for share, k in slight]
+        findings.append(
+            Finding(
+                "note",
+                "missing values",
+                f"missing: {listed(parts)}.",
+                "",
+                subject.place(feature=max(slight)[1]),
             )
         )
     return findings
@@ -175,10 +194,10 @@ def heavy_tailed(subject: Subject, feature: int) -> bool:
     positive = values[values > 0]
     if positive.size < 20 or values.min() < 0 or np.nanmin(subject.series(feature)) < 0:
         return False
-    middle, high = np.quantile(positive, [0.5, 0.99])
-    low = np.quantile(positive, 0.1)
-    # Both: a single outlier has no tail, and a feature near 0 at times none either.
-    return bool(high > TAIL * middle and np.quantile(positive, 0.9) > 4 * middle and low < middle)
+    low, middle, large, high = np.quantile(positive, [0.01, 0.5, 0.9, 0.99])
+    # More than one quantile: a few outliers are no tail.
+    wide = high > 8 * middle and high > SPAN * low
+    return bool((high > TAIL * middle and large > 4 * middle) or wide)
 
 
 def scales(subject: Subject) -> list[Finding]:
@@ -220,7 +239,8 @@ def units(subject: Subject) -> list[Finding]:
             "note",
             "units",
             f"no units are known of {listed(lacking)}.",
-            "Name them, so that errors can be read: units= (Trajectories.build).",
+            "Name them, so that errors can be read: --units (pgode import table), or units= "
+            "(Trajectories.build).",
         )
     ]
 

@@ -8,8 +8,8 @@ from pgode.data.trajectories import Trajectories
 
 CONDITION, HORIZON = 12, 36
 """Frames of the defaults of `pgode train`."""
-SEASONS = {7: (14, 21), 24: (48, 24)}
-"""Condition and horizon for data with a season of so many frames: two seasons are observed."""
+SEASONS = {7: 21, 24: 24}
+"""Horizon for data with a season of so many frames, of which two are observed."""
 FEW, HARDLY = 100, 10
 """Training windows below which a network is hard to train, and below which it cannot be."""
 ENOUGH = 20
@@ -17,14 +17,18 @@ ENOUGH = 20
 
 
 def suitable_window(data: Trajectories, period: int = 0) -> tuple[int, int]:
-    """Condition and horizon that the training systems reach, with two seasons where one shows."""
-    training = data.split == "train"
-    frames = data.n_frames[training] if training.any() else data.n_frames
-    shortest, longest = int(data.n_frames.min()), int(frames.max())
-    if period in SEASONS and sum(SEASONS[period]) <= shortest:
-        return SEASONS[period]
-    condition = CONDITION if shortest >= 2 * CONDITION else max(1, shortest // 2)
-    return condition, max(1, min(HORIZON, longest - condition))
+    """Condition and horizon that every split reaches, with two seasons where one shows.
+
+    A few systems that are shorter than the others do not count; `too_short` names them.
+    """
+    frames, split = data.n_frames, data.split
+    reach = int(min(frames[split == name].max() for name in set(split.tolist())))
+    usual = min(reach, int(np.quantile(frames, 0.1)))
+    if period in SEASONS and usual >= 3 * period:
+        condition, horizon = 2 * period, SEASONS[period]
+    else:
+        condition, horizon = min(CONDITION, max(1, usual // 2)), HORIZON
+    return condition, max(1, min(horizon, reach - condition))
 
 
 def too_short(subject: Subject) -> list[Finding]:
