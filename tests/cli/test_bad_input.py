@@ -71,6 +71,8 @@ CASES = [
     case("features", "forecast run narrow.npz -o f.nc", "qx, qy, but", "Expected the same names"),
     case("attributes", "evaluate run --data attribute.nc", "weight, length", "edge attributes"),
     case("condition", "forecast run short.npz -o f.nc", "5 frames, fewer than the condition of 6"),
+    case("a table", "forecast run table.csv -o f.nc", "not trained on one", "pgode import table"),
+    case("no ending", "forecast run folder -o f.nc", "(none) is not known", ".csv", "Convert"),
     case("condition to score", "evaluate run --data short.npz", "at most 5 frames", "sees 6"),
     case("condition to train", "train short.npz -o new", "fewer than the condition of 12", "Give"),
     case("nothing ahead", "train six.npz -o new --set window.condition=6", "after the condition"),
@@ -140,7 +142,9 @@ CASES = [
     case("folder for JSON", "evaluate run --json folder", "cannot write folder: a folder of that"),
     case("folder for a report", "report run -o folder", "in the way", "Choose another output path"),
     case("simulation ending", "simulate springs -o s.csv", "ending .csv", ".nc, .zarr", real=True),
-    case("forecast ending", "forecast run springs.nc -o f.csv", "f.csv", "ending in .nc", "Change"),
+    case("forecast ending", "forecast run springs.nc -o f.xlsx", "f.xlsx", "ending in .nc", ".csv"),
+    case("table ending", "forecast run springs.nc -o f.nc --table", "f.nc", "in .csv or .parquet"),
+    case("samples in a table", "forecast run springs.nc -o f.csv --samples 3", "holds no samples"),
     # Options.
     case("command", "trian springs.nc", '"trian"', ADVICE),
     case("option", "train springs.nc -o new --epoch 3", "--epoch", ADVICE),
@@ -150,6 +154,7 @@ CASES = [
     case("no folder", "train springs.nc", "Expected: pgode train DATA -o RUN", "--resume RUN"),
     case("until 0", "forecast run springs.nc -o f.nc --until 0", "frame 0", "at least 1", "Leave"),
     case("until before", "forecast run springs.nc -o f.nc --until -3", "until frame -3"),
+    case("no such split", "forecast run springs.nc -o f.nc --split tset", '"tset"', "ood, test"),
     case("both", "forecast run springs.nc -o f.nc --until 3 --times 0.5", "Leave one out"),
     case("early", "forecast run springs.nc -o f.nc --times -0.5,1", "[-0.5, 1.0]", "each above 0"),
     case("times", "forecast run springs.nc -o f.nc --times 1,0.5", "do not increase", "Sort them"),
@@ -237,6 +242,7 @@ def make_datasets() -> None:
     Path("text.nc").write_text("qx qy vx vy\n1 2 3 4\n")
     Path("empty.nc").touch()
     Path("notes.txt").write_text("nothing to see\n")
+    Path("table.csv").write_text("id,t,qx\na,0,1\n")
     Path("folder.nc").mkdir()
     Path("folder").mkdir()
     Path("folder/file").touch()

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 from tests.trained_runs import HORIZON, OPTIONS, data_file, springs, trained
@@ -94,7 +95,8 @@ def test_forecast_writes_a_file(
     out = tmp_path / "f.nc"
     given = ["forecast", str(run), str(data_file()), "-o", str(out), "--samples", "4", *words]
     assert run_command(given) == 0
-    assert f"wrote {out}: 19 systems, {frames} times each, 4 samples" in said(capsys)
+    size = f"{out.stat().st_size / 1000:.3g} kB"
+    assert f"wrote {out}: 19 systems, {frames} times each, 4 samples, {size}" in said(capsys)
     with xr.open_dataset(out) as opened:
         assert dict(opened["samples"].sizes) == {
             "sample": 4,
@@ -103,6 +105,25 @@ def test_forecast_writes_a_file(
             "time": frames,
             "feature": 4,
         }
+
+
+def test_samples_are_written_only_if_asked_for_and_the_interval_always(
+    run: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    out = tmp_path / "f.nc"
+    given = ["forecast", str(run), str(data_file()), "-o", str(out), "--seed", "2"]
+    assert run_command([*given, "--split", "test", "--split", "ood"]) == 0
+    assert "7 systems, 6 times each, mean and 90 % interval, " in said(capsys)
+    expected = trained().forecast(
+        springs().select(np.isin(springs().split, ["test", "ood"])), seed=2
+    )
+    with xr.open_dataset(out) as opened:
+        assert "samples" not in opened
+        assert set(opened["split"].values) == {"test", "ood"}
+        for name in ("mean", "lower", "upper"):
+            np.testing.assert_array_equal(opened[name], expected.dataset[name])
+    assert run_command([*given, "--samples", "0"]) == 0
+    assert "mean alone" in said(capsys)
 
 
 def test_report_writes_one_page(run: Path, capsys: Captured) -> None:

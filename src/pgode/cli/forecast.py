@@ -35,13 +35,14 @@ def forecast(
     split
         Forecast only the systems of this split: train, val, test or ood; can be repeated.
     until
-        Number of frames to forecast; the trained horizon if not given.
+        Number of frames to forecast. If not given, those after the last observation that the data
+        have known inputs for, or else the trained horizon.
     times
         Instead of frames: times after the last observation, in the unit of the data, such as
         0.5,1.0.
     samples
-        Write this number of sampled forecasts as well, which makes the file larger by as many
-        times; 0 for the mean alone, without an interval. Only 0 goes with a table.
+        Write this number of sampled forecasts as well, which makes the file several times larger; 0
+        for the mean alone, without an interval. Only 0 goes with a table.
     """
     from rich.console import Console
 
@@ -50,16 +51,20 @@ def forecast(
     from pgode.runs.exchange.observed import of_splits
     from pgode.runs.forecasts import SAMPLES, check_output
     from pgode.runs.run import Run
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.files import file_size, writable_folder
 
     (check_table_output if table else check_output)(output)
     check_samples(output, samples)
     writable_folder(output)
     opened = Run.open(run)
     console = Console()
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
+
     with console.status("forecasting"):
         result = opened.forecast(
-            of_splits(opened.observed(data), split, str(data)),
+            of_splits(opened.observed(data, on_note=say), split, str(data)),
             until=until,
             times=None if times is None else numbers(times, "--times"),
             samples=SAMPLES if samples is None else samples,
@@ -69,10 +74,6 @@ def forecast(
         if samples is None:
             result = result.without_samples()
         result.write(output)
-    console.print(
-        f"wrote {output}: {result.size_text}, {output.stat().st_size / 1e6:.3g} MB",
-        highlight=False,
-        soft_wrap=True,
-    )
+    say(f"wrote {output}: {result.content}, {file_size(output)}")
     if trust := result.trust():
-        console.print(trust, highlight=False, soft_wrap=True)
+        say(trust)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 import xarray as xr
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from pgode.batches.windows import Windows
+from pgode.data.files.table import recipe_of
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import BATCH
 from pgode.evaluation.scores.probabilistic import interval
@@ -36,8 +37,9 @@ class Forecasts:
     """Mean forecast, samples and 90 % interval in the data's units, labelled like the data.
 
     `dataset` has mean, lower, upper (system, object, time, feature), samples (sample, system,
-    object, time, feature), times (system, time), what the model inferred (gate weights, contexts),
-    and the topology of the observed data where it has one. Models of force laws add how close
+    object, time, feature), times (system, time), present and seen (system, object: whether it was
+    observed during the condition), what the model inferred (gate weights, contexts), and the
+    topology of the observed data where it has one. Models of force laws add how close
     objects come (system_nearest), the time after the last frame up to which an error of the start
     does not grow too much (system_trusted), and the two objects that end it (untrusted_pair).
     """
@@ -89,13 +91,14 @@ class Forecasts:
         return " and ".join(map(str, self.dataset["object_name"].values[system, pair]))
 
     @property
-    def size_text(self) -> str:
+    def content(self) -> str:
         """How many systems and times there are, and what of each, in words."""
         sizes, samples = self.dataset.sizes, len(self.samples)
         held = f"{samples} samples"
         if not samples:
-            held = "mean and 90 % interval" if "lower" in self.dataset else "mean alone"
-        return f"{sizes['system']} systems, {sizes['time']} times each, {held}"
+            held = f"mean and {LEVEL} % interval" if "lower" in self.dataset else "mean alone"
+        systems, times = (f"{sizes[d]} {d}{'s' * (sizes[d] != 1)}" for d in ("system", "time"))
+        return f"{systems}, {times} each, {held}"
 
     def without_samples(self) -> "Forecasts":
         """The same without samples, which are most of a file; the intervals stay."""
@@ -105,8 +108,8 @@ class Forecasts:
         """A table with one row per system, object and time: names or numbers, date or time, and
         mean, lower and upper end of the 90 % interval of each feature (x_mean, x_lower, x_upper).
 
-        Columns of names and times are called as in the table that the data came from. Absent
-        objects have no rows.
+        Columns of names and times are called as in the table that the data came from. Objects that
+        are absent, or were not seen during the condition, have no rows.
         """
         return forecast_tables.forecast_frame(self.dataset)
 
@@ -189,6 +192,13 @@ def forecast_future(
     return Forecasts(_labelled(observed, windows, frames, mean, drawn, ends, contexts))
 
 
+def _seen(observed: Trajectories, windows: Windows) -> Bool[np.ndarray, "system object"]:
+    """Whether an object was observed during the condition; of others a forecast knows nothing."""
+    frame = np.arange(observed.frames)
+    within = (frame < windows.seen[:, None]) & (frame >= windows.seen[:, None] - windows.condition)
+    return np.asarray((observed.observed.any(3) & within[:, None]).any(2))
+
+
 def _labelled(
     observed: Trajectories,
     windows: Windows,
@@ -206,6 +216,7 @@ def _labelled(
             "mean": (dims, mean),
             "times": (("system", "time"), times, {"units": windows.normaliser.time_units}),
             "split": observed.dataset["split"],
+            "seen": (("system", "object"), _seen(observed, windows)),
         },
         coords={
             name: observed.dataset[name] for name in ("feature", "feature_role", "feature_units")
@@ -219,6 +230,11 @@ def _labelled(
     for name in ("topology", "present", "system_name", "object_name"):
         if name in observed.dataset:
             dataset[name] = observed.dataset[name]
+    source = observed.dataset.attrs
+    recipe = recipe_of(source["generator"], source["generator_settings"])
+    if recipe is not None:
+        for key in forecast_tables.KEYS:
+            dataset.attrs[f"{key}_column"] = getattr(recipe, key)
     if observed.time_origin:
         dataset.attrs["time_origin"] = observed.time_origin
     if len(drawn):

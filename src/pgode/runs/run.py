@@ -1,6 +1,6 @@
 """A run: one trained model with everything needed to forecast and to score."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from pgode.evaluation.uncertainty.noise_floor import check_replicas, compare_wit
 from pgode.models import Forecaster, build_model, model_config
 from pgode.runs import folder as run_folder
 from pgode.runs.data_record import DataRecord
-from pgode.runs.exchange.observed import check_length, named, observed_systems
+from pgode.runs.exchange.observed import check_length, frames_ahead, named, observed_systems
 from pgode.runs.forecasts import SAMPLES, Forecasts, forecast_future
 from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
@@ -72,9 +72,18 @@ class Run:
             columns["constant"] = list(self.normaliser.constants)
         return Trajectories(dataset.reindex(columns, fill_value=missing))
 
-    def observed(self, given: Any, source: str = "") -> Trajectories:
-        """Observed systems in any form that `forecast` takes, as trajectories."""
-        return observed_systems(given, self.normaliser, self.data, source or named(given))
+    def observed(
+        self, given: Any, source: str = "", on_note: Callable[[str], None] = lambda text: None
+    ) -> Trajectories:
+        """Observed systems in any form that `forecast` takes, as trajectories.
+
+        `on_note` receives what a person should know, such as objects that have left.
+        """
+        condition = self.config.window.condition
+        source = source or named(given)
+        return observed_systems(
+            given, self.normaliser, self.data, condition, source, on_note=on_note
+        )
 
     def forecast(
         self,
@@ -95,13 +104,16 @@ class Run:
         Frames without states after a system's last observation lie in its future: they hold known
         inputs.
 
-        `until` is a number of frames (the trained horizon if not given); `times` are instead times
-        after the last observation, in the unit of the data.
+        `until` is a number of frames; if not given, as many as the data have known inputs for, or
+        else the trained horizon. `times` are instead times after the last observation, in the unit
+        of the data.
         """
         _check_draws(samples, seed)
         source = source or named(observed)
         data = self.conform(self.observed(observed, source), source)
         check_length(data, self.config.window.condition, source)
+        if until is None and times is None:
+            until = frames_ahead(data, self.normaliser.frame_duration)
         return forecast_future(
             self.model,
             data,

@@ -73,6 +73,13 @@ def writable_file(path: Path) -> None:
     writable_folder(path)
 
 
+def file_size(path: Path) -> str:
+    """The size of a file for people, such as 1.2 MB."""
+    size = path.stat().st_size
+    power = min(max(len(str(size)) - 1, 0) // 3, 3)
+    return f"{size / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB')[power]}"
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace the file at `path` with `text` in one step."""
     with replacing(path) as temporary:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from pgode.data.labels.calendar import dates
 from pgode.runtime.errors import InputError
@@ -67,14 +67,14 @@ def forecast_frame(dataset: xr.Dataset) -> "pd.DataFrame":
 
     Systems, objects and times are called as in the table that the data came from, else "system",
     "object" and "time"; data of one system that came without a system column get none. Then
-    follow mean, lower and upper end of each feature. Rows of absent objects are left out.
+    follow mean, lower and upper end of each feature. Objects that are absent, or were not seen
+    during the condition, have no rows.
     """
     import pandas as pd
 
     mean = dataset["mean"]
     systems, objects, times = (mean.sizes[dim] for dim in KEYS)
-    present = _present(dataset)
-    rows = np.nonzero(np.broadcast_to(present[:, :, None], (systems, objects, times)))
+    rows = np.nonzero(np.broadcast_to(_listed(dataset)[:, :, None], (systems, objects, times)))
     system, item, time = rows
     titles = [str(dataset.attrs.get(f"{key}_column", key)) for key in KEYS]
     columns: dict[str, Any] = {}
@@ -102,10 +102,9 @@ def _add(columns: dict[str, Any], title: str, values: Shaped[np.ndarray, " row"]
     columns[title] = values
 
 
-def _present(dataset: xr.Dataset) -> Shaped[np.ndarray, "system object"]:
-    if "present" in dataset:
-        return np.asarray(dataset["present"].values, dtype=bool)
-    return np.asarray(np.isfinite(dataset["mean"].values).any((2, 3)))
+def _listed(dataset: xr.Dataset) -> Bool[np.ndarray, "system object"]:
+    """Objects that are there and were seen: a forecast of one that has left means nothing."""
+    return np.asarray(dataset["present"].values & dataset["seen"].values, dtype=bool)
 
 
 def _named(dataset: xr.Dataset) -> bool:
@@ -132,12 +131,17 @@ def _is_number(text: str) -> bool:
 
 
 def _clock(dataset: xr.Dataset) -> Shaped[np.ndarray, "system time"]:
-    """Dates where times have dates, else numbers without the noise of their last digits."""
+    """Dates where times have dates, else numbers without the noise of their last digits.
+
+    Numbers of frames are whole, as in most tables that have them.
+    """
     times = dataset["times"].values
     origin = str(dataset.attrs.get("time_origin", ""))
     if origin:
         return dates(times, origin, str(dataset["times"].attrs["units"]))
-    return without_noise(times)
+    rounded = without_noise(times)
+    whole = (rounded % 1 == 0).all() and np.abs(rounded).max() < 2**53
+    return rounded.astype(np.int64) if whole else rounded
 
 
 def without_noise(

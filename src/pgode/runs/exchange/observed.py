@@ -3,20 +3,23 @@
 A run knows features, units, transforms and the duration of a frame, so none has to be given again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from pgode.batches.normaliser import Normaliser
 from pgode.data import files
 from pgode.data.edges import Edges
 from pgode.data.files.pyg.system import array_of
+from pgode.data.files.table import is_table, read_frame
+from pgode.data.files.table.reading.frames import PARQUET, TEXT, frame_of
 from pgode.data.trajectories import Trajectories
 from pgode.runs.data_record import DataRecord
+from pgode.runs.exchange.observed_tables import from_observed_frame, table_recipe
 from pgode.runtime.choices import one_of
 from pgode.runtime.errors import InputError
 
@@ -30,27 +33,41 @@ PLAIN = (
     *("parameter_names", "input_names", "constant_names"),
 )
 ARRAYS = (*PER_SYSTEM, *PLAIN)
+TABLES = ("to_pandas", "__arrow_c_stream__", "collect_schema")
+"""What tables of polars, Arrow and pandas have, lazy ones included, and arrays do not."""
 
 
 def observed_systems(
-    given: Any, normaliser: Normaliser, record: DataRecord, source: str
+    given: Any,
+    normaliser: Normaliser,
+    record: DataRecord,
+    condition: int,
+    source: str,
+    on_note: Callable[[str], None] = lambda text: None,
 ) -> Trajectories:
     """Trajectories of anything that holds observed systems.
 
     `given` is a `Trajectories`, an `xarray.Dataset` of the schema, the path of a file, a table
     (pandas, polars or Arrow) with the columns of the table that the run was trained on, a dict of
-    arrays as for `Trajectories.build`, or an array of states alone.
+    arrays as for `Trajectories.build`, or an array of states alone. `on_note` receives what a
+    person should know.
     """
     if isinstance(given, Trajectories):
         return given
     if isinstance(given, xr.Dataset):
         return Trajectories.from_dataset(given, source)
     if isinstance(given, str | Path):
-        return read_observed(Path(given), record)
+        given = Path(given)
+        if not is_table(given):
+            return _read_data(given)
+        recipe = table_recipe(record, source)
+        frame = read_frame(given, recipe.delimiter, recipe.header, decimal=recipe.decimal)
+        return from_observed_frame(frame, recipe, condition, source, on_note)
     if isinstance(given, Mapping):
         return _from_arrays(given, normaliser, record, source)
-    if _is_table(given):
-        return _from_table(given, record, source)
+    if any(hasattr(given, name) for name in TABLES):
+        recipe = table_recipe(record, source)
+        return from_observed_frame(frame_of(given), recipe, condition, source, on_note)
     if isinstance(given, np.ndarray | Sequence) or hasattr(given, "detach"):
         return _from_arrays({"states": given}, normaliser, record, source)
     raise InputError(
@@ -66,18 +83,31 @@ def named(given: Any) -> str:
 
 def of_splits(data: Trajectories, splits: Sequence[str], source: str) -> Trajectories:
     """The systems of some splits; all of them if none is named."""
-    if not splits:
-        return data
+    there = sorted(set(data.split.tolist()))
     for split in splits:
-        one_of(f"split in {source}", split, sorted(set(data.split.tolist())))
-    return data.select(np.isin(data.split, list(splits)))
+        if split not in there:
+            raise InputError(
+                f'no system of {source} is in the split "{split}". Expected one of those in the '
+                f"data: {', '.join(there)}. Choose one of them, or leave --split out."
+            )
+    return data.select(np.isin(data.split, list(splits))) if splits else data
+
+
+def _seen(data: Trajectories) -> Int[np.ndarray, " system"]:
+    """Frames of each system up to the last with an observation; all if there is none."""
+    known = np.asarray(data.observed.any((1, 3)))
+    last = np.where(known, np.arange(data.frames) + 1, 0).max(1)
+    return np.where(known.any(1), last, data.n_frames)
 
 
 def check_length(data: Trajectories, condition: int, source: str) -> None:
     """Refuse systems with fewer observed frames than a forecast starts from, by their names."""
-    at = np.arange(data.frames)
-    known = np.asarray(data.observed.any((1, 3)))
-    seen = np.where(known.any(1), np.where(known, at + 1, 0).max(1), data.n_frames)
+    for system in np.flatnonzero(~data.observed.any((1, 2, 3)))[:1]:
+        raise InputError(
+            f"{data.system_label(system)} in {source} has no observed value. Expected at least one "
+            f"in its last {condition} frames. Give its states, or drop the system."
+        )
+    seen = _seen(data)
     for system in np.flatnonzero(seen < condition)[:1]:
         last = data.when(data.times[system, seen[system] - 1])
         raise InputError(
@@ -88,17 +118,26 @@ def check_length(data: Trajectories, condition: int, source: str) -> None:
         )
 
 
-def read_observed(path: Path, record: DataRecord) -> Trajectories:
-    """Read a file of observed systems: data, or a table like the one the run was trained on."""
+def frames_ahead(data: Trajectories, frame_duration: float) -> int | None:
+    """Frames after the last observation that all systems have for their known inputs, if any.
+
+    Whoever gives known inputs for some days to come asks for a forecast of these days.
+    """
+    if not data.input_names:
+        return None
+    rows = np.arange(data.systems)
+    gap = data.times[rows, data.n_frames - 1] - data.times[rows, _seen(data) - 1]
+    return int(np.round(gap.min() / frame_duration)) or None
+
+
+def _read_data(path: Path) -> Trajectories:
+    if not files.is_data(path):
+        raise InputError(
+            f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. Expected data "
+            f"({', '.join(files.READABLE)}) or a table ({', '.join((*TEXT, *PARQUET))}). Convert "
+            f"the file."
+        )
     return files.read(path)
-
-
-def _is_table(given: Any) -> bool:
-    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "to_pandas")
-
-
-def _from_table(given: Any, record: DataRecord, source: str) -> Trajectories:
-    raise NotImplementedError
 
 
 def _from_arrays(
@@ -112,10 +151,7 @@ def _from_arrays(
             f'{source} has no array "states". Expected states (system, object, time, feature), or '
             f"(object, time, feature) of one system. Add them."
         )
-    arrays: dict[str, Any] = {
-        name: values if isinstance(values, Edges) else array_of(values)
-        for name, values in given.items()
-    }
+    arrays = {name: _array(name, values, source) for name, values in given.items()}
     if arrays["states"].ndim == 3:
         single = [name for name in PER_SYSTEM if isinstance(arrays.get(name), np.ndarray)]
         arrays |= {name: arrays[name][None] for name in single}
@@ -145,6 +181,20 @@ def _from_arrays(
     arguments.pop("states")
     clock = arguments.pop("times")
     return Trajectories.build(states, clock, **arguments, time_origin=origin, source=source)
+
+
+def _array(name: str, values: Any, source: str) -> Any:
+    """An array, or the edges as they are."""
+    if isinstance(values, Edges):
+        return values
+    try:
+        return array_of(values)
+    except (ValueError, TypeError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{name} in {source} is no array ({reason}). Expected numbers of one shape, NaN where "
+            f"a value is missing. Convert it with numpy.array first."
+        ) from None
 
 
 def _states(values: np.ndarray, source: str) -> Float[np.ndarray, "system object time feature"]:

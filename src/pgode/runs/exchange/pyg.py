@@ -1,5 +1,6 @@
 """Trajectories as graphs of PyTorch Geometric (PyG)."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,10 @@ def to_pyg(
 
 def _data_class() -> Any:
     try:
-        from torch_geometric.data import Data
+        # What it uses of torch that is to go is no concern of a user of pgode.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            from torch_geometric.data import Data
     except ImportError:
         raise InputError(
             "to_pyg needs the package torch_geometric, which is not installed. Expected PyTorch "

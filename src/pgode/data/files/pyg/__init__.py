@@ -24,10 +24,11 @@ FILL = {"constants": np.nan, "inputs": np.nan, "group": -1, "kind": -1, "object_
 SHARED = (
     *("features", "roles", "variables", "units", "transforms", "time_units", "time_origin"),
     *("parameter_names", "parameter_units", "constant_names", "input_names", "topology", "title"),
-    *("generator", "generator_version", "generator_settings", "seed"),
-    *("graph_cutoff", "graph_interval"),
+    *("generator", "generator_version", "generator_settings"),
 )
 """Arguments of `Trajectories.build` that all systems have in common; `to_pyg` writes them, too."""
+NUMBERS = ("seed", "graph_cutoff", "graph_interval")
+"""Those that are numbers, which a batch of graphs makes tensors."""
 
 
 def from_pyg(
@@ -70,6 +71,8 @@ def from_pyg(
             )
     shared = _feature_columns(first, width)
     shared |= {name: getattr(first, name) for name in SHARED if hasattr(first, name)}
+    numbers = (name for name in NUMBERS if hasattr(first, name))
+    shared |= {name: array_of(getattr(first, name)).item() for name in numbers}
     shared |= {} if features is None else {"features": list(features)}
     shared |= {} if time_units is None else {"time_units": time_units}
     states = _padded([each.states for each in systems], np.nan)

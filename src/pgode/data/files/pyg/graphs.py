@@ -42,7 +42,7 @@ def edges_of_systems(
                 continue
             start = None if moved or frame else getattr(graph, "graph_start", None)
             owners.append(k)
-            starts.append(float(clock[k, frame] if start is None else array_of(start)))
+            starts.append(float(clock[k, frame] if start is None else array_of(start).item()))
             ends.append(found[0])
             attributes.append(found[1])
     widths = {each.shape[1] for each in attributes}

@@ -52,8 +52,8 @@ def grouped(data: Any, source: str) -> list[list[Any]]:
     given = list(data) if isinstance(data, Iterable) and not isinstance(data, str | Mapping) else []
     if not given:
         raise InputError(
-            f"there is no graph in {source}. Expected Data of PyTorch Geometric, a list of them, or a "
-            f"list of snapshots for each system. Give at least one."
+            f"there is no graph in {source}. Expected Data of PyTorch Geometric, a list of them, "
+            f"or a list of snapshots for each system. Give at least one."
         )
     if not all(_is_graph(each) for each in given):
         return [_one_system(each, f"system {k} of {source}") for k, each in enumerate(given)]
