@@ -81,7 +81,9 @@ def test_a_page_needs_few_commands_and_no_python(name: str) -> None:
 
 
 def test_the_table_of_examples_counts_the_commands_of_each_page() -> None:
-    rows = re.findall(r"^\| \[[^]]+\]\(([\w-]+)\.md\) \|.*\| (\d) \| 0 \|$", pages.text_of("index"), re.M)
+    rows = re.findall(
+        r"^\| \[[^]]+\]\(([\w-]+)\.md\) \|.*\| (\d) \| 0 \|$", pages.text_of("index"), re.M
+    )
     assert {name: int(count) for name, count in rows} == {
         name: len(pages.until_report(name)) for name in pages.MADE_UP
     }

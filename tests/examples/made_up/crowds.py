@@ -1,4 +1,4 @@
-"""People who walk and players who run after a ball: made-up files of the forms that trackers write."""
+"""People who walk and players who run after a ball, in files such as trackers write."""
 
 from pathlib import Path
 
@@ -43,8 +43,8 @@ def pedestrians(folder: Path, seed: int = 0) -> None:
             lines.append(f"{780 + 10 * moment:.1f}\t{k + 1:.1f}\t{x:.4f}\t{y:.4f}")
         for _ in range(steps):
             pull = (wish[here] - velocity[here]) / 0.6 + _social(place[here], velocity[here])
-            pull[:, 1] -= 3.0 * np.sign(place[here, 1]) * np.maximum(
-                0, np.abs(place[here, 1]) - width / 2
+            pull[:, 1] -= (
+                3.0 * np.sign(place[here, 1]) * np.maximum(0, np.abs(place[here, 1]) - width / 2)
             )
             velocity[here] += dt * pull
             place[here] += dt * velocity[here]

@@ -8,8 +8,8 @@ from jaxtyping import Float
 ATOMS = 12
 FRAMES, STEP, SUBSTEPS = 900, 0.1, 20
 """Frames, and picoseconds between two of them."""
-BOND, STIFF, SOFT = 0.153, 400.0, 60.0
-"""Length in nm; strengths of bonds and of second neighbours, per mass, in 1/ps^2."""
+SPRINGS = ((1, 400.0), (2, 60.0), (3, 60.0), (5, 20.0))
+"""Atoms so far apart along the chain are joined, with this strength per mass in 1/ps^2."""
 FRICTION, HEAT = 2.0, 0.02
 """1/ps, and the mean square of a velocity component in (nm/ps)^2."""
 
@@ -21,10 +21,9 @@ def molecule(folder: Path, seed: int = 0) -> None:
     random = np.random.default_rng(seed)
     turn = 1.7 * np.arange(ATOMS)
     rest = np.stack([0.075 * np.arange(ATOMS), 0.1 * np.cos(turn), 0.1 * np.sin(turn)], 1)
-    pairs = [(i, j, k) for gap, k in ((1, STIFF), (2, SOFT), (3, SOFT), (5, 20.0))
-             for i in range(ATOMS - gap) for j, k in ((i + gap, k),)]
-    one, two = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-    strength = np.array([p[2] for p in pairs])
+    springs = [(i, i + gap, k) for gap, k in SPRINGS for i in range(ATOMS - gap)]
+    one, two = (np.array([spring[end] for spring in springs]) for end in (0, 1))
+    strength = np.array([spring[2] for spring in springs])
     length = np.linalg.norm(rest[one] - rest[two], axis=1)
     place, velocity = rest.copy(), random.normal(0, np.sqrt(HEAT), rest.shape)
     dt = STEP / SUBSTEPS
@@ -50,7 +49,8 @@ def molecule(folder: Path, seed: int = 0) -> None:
 
 def _pdb(place: Points) -> str:
     lines = [
-        f"ATOM  {k + 1:5d}  C{k + 1:<2d} LIG A   1    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00           C"
+        f"ATOM  {k + 1:5d}  C{k + 1:<2d} LIG A   1    {x:8.3f}{y:8.3f}{z:8.3f}  1.00  0.00"
+        f"           C"
         for k, (x, y, z) in enumerate(10 * place)
     ]
     return "\n".join([*lines, "END"]) + "\n"

@@ -15,7 +15,7 @@ def walk(folder: Path, seed: int = 0) -> None:
         phase = random.uniform(0, 2 * np.pi)
         speed = 110.0 * pace * reach
         rows, hurry, way = [], 0.0, 0.0
-        for frame in range(FRAMES):
+        for _ in range(FRAMES):
             hurry = 0.9 * hurry + random.normal(0, 0.06)
             phase += 2 * np.pi * pace * (1 + hurry) * FRAME_TIME
             way += speed * (1 + hurry) * FRAME_TIME
