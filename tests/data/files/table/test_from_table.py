@@ -1,5 +1,6 @@
 """Names, times, gaps, constants, inputs and transforms of a table arrive in the data."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -171,6 +172,16 @@ def test_every_kind_of_table_gives_the_same_data(tmp_path: Path) -> None:
     for given in [*frames, *sorted(tmp_path.iterdir()), str(tmp_path / "the table.csv")]:
         found = pgode.from_table(given, **options).dataset  # type: ignore[arg-type]
         assert found.drop_vars("system_name").equals(expected.drop_vars("system_name"))
+
+
+def test_without_pyarrow_the_error_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "cases.parquet"
+    path.write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(pgode.InputError, match=r"cases.parquet.*pip install .pgode\[tables\]"):
+        read_frame(path)
 
 
 def test_several_files_are_several_systems(tmp_path: Path) -> None:

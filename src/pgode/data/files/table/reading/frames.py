@@ -53,9 +53,12 @@ def frame_of(table: Any) -> "pd.DataFrame":
     if isinstance(table, pd.DataFrame):
         frame = table.reset_index(drop=list(table.index.names) == [None])
     elif hasattr(table, "collect") and hasattr(table, "collect_schema"):
-        frame = table.collect().to_pandas()  # a lazy frame of polars
+        return frame_of(table.collect())  # a lazy frame of polars
     elif hasattr(table, "to_pandas"):
-        frame = table.to_pandas()
+        try:
+            frame = table.to_pandas()
+        except ImportError:
+            raise _no_arrow(f"a table of {type(table).__module__.partition('.')[0]}") from None
     else:
         raise InputError(
             f"cannot read a table from {type(table).__name__}. Expected a path, or a table of "
@@ -98,10 +101,7 @@ def _read_arrow(path: Path) -> "pd.DataFrame":
         import pyarrow as arrow
         from pyarrow import feather, parquet
     except ImportError:
-        raise InputError(
-            f"cannot read {path}: {path.suffix} files need the package pyarrow, which is missing. "
-            f'Expected it to be installed. Run: pip install "pgode[tables]".'
-        ) from None
+        raise _no_arrow(str(path)) from None
     read = parquet.read_table if path.suffix.lower() in PARQUET else feather.read_table
     try:
         return frame_of(read(str(path)))
@@ -113,3 +113,10 @@ def _read_arrow(path: Path) -> "pd.DataFrame":
             f"cannot read {path}: it is damaged, incomplete, or not {path.suffix} data ({reason}). "
             f"Expected a whole {path.suffix} file. Write or copy it again."
         ) from None
+
+
+def _no_arrow(what: str) -> InputError:
+    return InputError(
+        f"cannot read {what}: it needs the package pyarrow, which is missing. Expected it to be "
+        f'installed. Run: pip install "pgode[tables]".'
+    )
