@@ -63,6 +63,43 @@ def scores(run: Any, data: Any, origins: str) -> dict[str, dict[str, dict[str, f
     return found
 
 
+def regressions(data: Any) -> dict[str, dict[str, dict[str, float]]]:
+    """Linear regressions on each joint's own observed positions, fitted on the training split.
+
+    One is shared by all joints and axes, the other has weights for each joint and axis.
+    """
+    (known, ahead), (seen, truth) = (_past_and_future(data.split_of(s)) for s in ("train", "test"))
+    joints, axes = known.shape[1], known.shape[3]
+    rows = [each.transpose(0, 1, 3, 2).reshape(-1, each.shape[2]) for each in (known, ahead, seen)]
+    shared = (rows[2] @ _weights(rows[0], rows[1])).reshape(len(seen), joints, axes, HORIZON)
+    single = np.empty_like(truth)
+    for j, k in np.ndindex(joints, axes):
+        single[:, j, :, k] = seen[:, j, :, k] @ _weights(known[:, j, :, k], ahead[:, j, :, k])
+    found = {"linear, shared": shared.transpose(0, 1, 3, 2), "linear, of each joint": single}
+    return {
+        name: table(np.abs(forecast - truth).reshape(-1, HORIZON, axes))
+        for name, forecast in found.items()
+    }
+
+
+def _past_and_future(data: Any) -> tuple[np.ndarray, np.ndarray]:
+    """All windows of a split: observed positions (and a 1), and changes since the last of them."""
+    windows = np.stack(
+        [
+            data.states[system, 1:, start : start + CONDITION + HORIZON, :3]
+            for system in range(data.systems)
+            for start in range(int(data.n_frames[system]) - CONDITION - HORIZON + 1)
+        ]
+    )
+    past, last = windows[:, :, :CONDITION], windows[:, :, CONDITION - 1 : CONDITION]
+    return np.concatenate([past, np.ones_like(last)], 2), windows[:, :, CONDITION:] - last
+
+
+def _weights(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    ridge = 1e-3 * np.eye(inputs.shape[1])
+    return np.asarray(np.linalg.solve(inputs.T @ inputs + ridge, inputs.T @ outputs))
+
+
 def main() -> int:
     """Import, train unless the run exists, score, write."""
     from pgode.data import files
@@ -91,6 +128,7 @@ def main() -> int:
         "epochs": chosen.epochs,
         "settings": {"preset": "messages", **SETTINGS},
         "error": "mean absolute error of the joints but the hip, relative to it, in file units",
+        "regressions, all origins": regressions(data),
         "seeds": {},
     }
     for seed in chosen.seeds:

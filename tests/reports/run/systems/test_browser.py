@@ -92,6 +92,13 @@ def test_switches_hide_bones_and_truth_and_put_them_side_by_side(
     assert browser.run(f"{CANVAS}.hasAttribute('tabindex')") is False
 
 
+def test_nothing_is_wider_than_a_telephone(browser: Chromium, body: Path) -> None:
+    browser.resize(390, 800)
+    browser.open(body)
+    assert browser.run("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert browser.run(PIXELS)[0] > 500
+
+
 def test_objects_go_by_their_names(browser: Chromium, body: Path) -> None:
     browser.open(body)
     names = browser.run('[...document.getElementById("player-object").options].map((o) => o.text)')
