@@ -219,17 +219,17 @@ class Evaluation:
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> "Evaluation":
         """Read back what `to_json` wrote, now or before `reference` was by cell."""
-        skill = ScoreTable.from_json(content["skill"])
+        scores = _tables(content["scores"])
         floor, training = content.get("noise_floor"), content.get("training")
         law, use = content.get("known_law"), content.get("gate_use")
         return cls(
             **{name: content[name] for name in _UNCHANGED},
             horizons=tuple(content["horizons"]),
             variables=tuple(content["variables"]),
-            scores=_tables(content["scores"]),
+            scores=scores,
             naive={name: _tables(scores) for name, scores in content["naive"].items()},
-            reference=_names(content["reference"], skill),
-            skill=skill,
+            reference=_names(content["reference"], scores["mse"]),
+            skill=ScoreTable.from_json(content["skill"]),
             raw={name: _tables(scores) for name, scores in content.get("raw", {}).items()},
             units=dict(content.get("units", {})),
             worst={split: Worst.from_json(v) for split, v in content.get("worst", {}).items()},
@@ -243,9 +243,19 @@ class Evaluation:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Plain JSON, horizons as text."""
-        return {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        """Plain JSON, horizons as text; a result of an earlier version as that wrote it."""
+        content = {each.name: _plain(getattr(self, each.name)) for each in fields(self)}
+        if self.windows:
+            return content
+        names = {
+            n for rows in self.reference.values() for row in rows.values() for n in row.values()
+        }
+        kept = {key: value for key, value in content.items() if key not in _LATER}
+        return kept | {"reference": names.pop() if len(names) == 1 else content["reference"]}
 
+
+_LATER = ("raw", "units", "worst", "origins", "windows", "omitted")
+"""Fields that results of earlier versions do not have."""
 
 _UNCHANGED = (
     *("model", "curves", "curve_low", "curve_high", "samples", "seed", "data_hash"),
@@ -254,12 +264,12 @@ _UNCHANGED = (
 """Fields that JSON stores unchanged."""
 
 
-def _names(content: str | Mapping[str, Any], skill: ScoreTable) -> Names:
+def _names(content: str | Mapping[str, Any], scored: ScoreTable) -> Names:
     """The reference of each cell; results of earlier versions have one for all of them."""
     if isinstance(content, str):
         return {
             split: {h: dict.fromkeys(row, content) for h, row in rows.items()}
-            for split, rows in skill.cells.items()
+            for split, rows in scored.cells.items()
         }
     return {
         split: {int(h): dict(row) for h, row in rows.items()} for split, rows in content.items()

@@ -82,6 +82,8 @@ def test_every_row_of_a_molecular_table_is_there(folder):
         "last value",
         "constant velocity",
         "mean of the condition",
+        "damped trend",
+        "linear regression on own past",
         "noise floor",
     ]
     assert found["LSTM"]["cells"][4]["published"] == pytest.approx(4.442e-3)

@@ -18,6 +18,8 @@ LEFT_OUT: dict[str, Any] = {
     "seconds": 0.0,
     "evaluations": 0,
     "training": None,
+    "raw": {},
+    "worst": {},
 }
 """Parts of an `Evaluation` that no table needs, with the values they are read back as."""
 
