@@ -286,3 +286,11 @@ def test_every_room_has_its_page_of_the_reference() -> None:
     assert len(rooms) >= 12
     for room in rooms:
         assert f"::: pgode.{room}\n" in text_of(ROOT / "docs/api" / f"{room}.md")
+
+
+def test_search_of_pages_opened_as_files_needs_no_network() -> None:
+    # The plugin would otherwise load what starts the search from outside.
+    settings = text_of(ROOT / "mkdocs.yml")
+    assert "\n  - search\n  - offline\n" in settings
+    (script,) = re.findall(r"^ +- (\S*iframe-worker\S*)$", settings, re.M)
+    assert (ROOT / "docs" / script).is_file() and "://" not in text_of(ROOT / "docs" / script)

@@ -38,9 +38,9 @@ def info(
     elif files.is_data(Path(path)):
         described = files.read(Path(path)).summary()
         rows = {name: _text(value) for name, value in described.items()}
-        rows["generator_settings"] = _short(rows["generator_settings"])
         if described["objects"]["min"] != described["objects"]["max"]:
             rows["objects"] += " per system"
+        rows["generator_settings"] = _short(rows["generator_settings"])
     else:
         from pgode.runs.folder import facts, summary
 
