@@ -10,6 +10,7 @@ and true.
 
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import matplotlib as mpl
@@ -60,7 +61,8 @@ def drawn_example(name: str, folder: Path) -> tuple[Example, tuple[str, ...], st
     """The window to draw, the names of its features and the unit of time."""
     (run_folder,) = (folder / "runs").iterdir()
     run = Run.open(run_folder)
-    data = files.read(folder / source_of(run_folder))
+    with chdir(folder):
+        data = files.read(source_of(run_folder.relative_to(folder)))
     test = data.split_of("test")
     number = WINDOWS.get(name, 0)
     examples = examples_of(run, test, "test", run.config.window.horizon, number + 1, 20, 0)
@@ -89,7 +91,7 @@ def in_plane(name: str, example: Example, features: tuple[str, ...]) -> None:
                 continue
             observed, truth = example.observed[k], example.truth[k]
             mean = example.forecast[k][: 1 + np.flatnonzero(here)[-1]]
-            mark = "_" if k else ""
+            mark = "_" if axes.lines else ""
             axes.plot(
                 observed[:, across], observed[:, up], color=SEEN, lw=1.5, label=f"{mark}observed"
             )
