@@ -33,7 +33,7 @@ SERIES = {"epidemic": (0, 4), "molecule": (0, 4), "n-body": (0, 5)}
 """Examples drawn against time: the feature, and how many objects."""
 PLANES = {"pedestrians": (0, 1), "matches": (0, 1), "motion-capture": (2, 1)}
 """Examples drawn in a plane: the features across and up."""
-WINDOWS = {"pedestrians": 3}
+WINDOWS = {"pedestrians": 3, "motion-capture": 1}
 """Which test window is drawn; by default the first."""
 
 
@@ -100,7 +100,7 @@ def in_plane(name: str, example: Example, features: tuple[str, ...]) -> None:
     axes.set_aspect("equal")
     axes.set_xlabel(features[across])
     axes.set_ylabel(features[up])
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def against_time(name: str, example: Example, features: tuple[str, ...], unit: str) -> None:

@@ -6,16 +6,16 @@ from cyclopts import App, CycloptsError
 from rich.console import Console
 
 from pgode import __version__
-from pgode.cli.compare import compare
 from pgode.cli.check import check
+from pgode.cli.compare import compare
 from pgode.cli.convert import convert
 from pgode.cli.evaluate import evaluate
 from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
 from pgode.cli.import_md import import_md
+from pgode.cli.import_mocap import import_mocap
 from pgode.cli.import_table import import_table
 from pgode.cli.import_wide import import_wide
-from pgode.cli.import_mocap import import_mocap
 from pgode.cli.info import info
 from pgode.cli.laws import laws
 from pgode.cli.models import models
