@@ -200,7 +200,7 @@ class Windows:
         observed = cut(self._observed, past)
         # Nobody can forecast an object that enters after the condition, so it teaches nothing and
         # is not scored.
-        seen = observed.any((1, 2))
+        seen = np.asarray(observed.any((1, 2)))
         graph_rows = self._graph_row[self._graph_at[systems[:, None], past]]
         rows = graph_rows[owner] + place[:, None]
         zero = self._times[systems, now][:, None]
