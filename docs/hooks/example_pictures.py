@@ -10,6 +10,7 @@ and true.
 
 import subprocess
 import sys
+from contextlib import chdir
 from pathlib import Path
 
 import matplotlib as mpl
@@ -28,9 +29,14 @@ from pgode.runs.report.examples import examples_of  # noqa: E402
 from pgode.runs.run import Run  # noqa: E402
 
 SEEN, TRUE, FORECAST = "0.55", "black", "tab:red"
-SERIES = {"epidemic": (0, 4), "molecule": (0, 4), "n-body": (0, 5)}
-"""Examples drawn against time: the feature, and how many objects."""
-PLANES = {"pedestrians": (0, 1), "matches": (0, 1), "motion-capture": (2, 1)}
+SERIES = {
+    "epidemic": (0, (0, 1, 2, 3)),
+    "molecule": (0, (0, 1, 2, 3)),
+    "n-body": (0, (0, 1, 2, 3, 4)),
+    "motion-capture": (2, (4, 6, 9, 12)),
+}
+"""Examples drawn against time: the feature, and the objects."""
+PLANES = {"pedestrians": (0, 1), "matches": (0, 1)}
 """Examples drawn in a plane: the features across and up."""
 WINDOWS = {"pedestrians": 3}
 """Which test window is drawn; by default the first."""
@@ -60,7 +66,8 @@ def drawn_example(name: str, folder: Path) -> tuple[Example, tuple[str, ...], st
     """The window to draw, the names of its features and the unit of time."""
     (run_folder,) = (folder / "runs").iterdir()
     run = Run.open(run_folder)
-    data = files.read(folder / source_of(run_folder))
+    with chdir(folder):
+        data = files.read(source_of(run_folder.relative_to(folder)))
     test = data.split_of("test")
     number = WINDOWS.get(name, 0)
     examples = examples_of(run, test, "test", run.config.window.horizon, number + 1, 20, 0)
@@ -68,44 +75,31 @@ def drawn_example(name: str, folder: Path) -> tuple[Example, tuple[str, ...], st
 
 
 def in_plane(name: str, example: Example, features: tuple[str, ...]) -> None:
-    """Tracks of all objects, or the last pose of a body."""
+    """Tracks of all objects."""
     across, up = PLANES[name]
     axes = plt.figure(figsize=(6.4, 3.6)).gca()
-    last = example.forecast.shape[1] - 1
-    if name == "motion-capture":
-        for label, states, colour in (
-            ("last observed", example.observed[:, -1], SEEN),
-            ("true, at the end", example.truth[:, last], TRUE),
-            ("forecast, at the end", example.forecast[:, last], FORECAST),
-        ):
-            for receiver, sender, _ in example.edges:
-                ends = states[[receiver, sender]]
-                axes.plot(ends[:, across], ends[:, up], color=colour, lw=1.5, label=label)
-                label = "_"
-    else:
-        for k in range(len(example.forecast)):
-            here = np.isfinite(example.truth[k, :, 0])
-            if not here.any():
-                continue
-            observed, truth = example.observed[k], example.truth[k]
-            mean = example.forecast[k][: 1 + np.flatnonzero(here)[-1]]
-            mark = "_" if k else ""
-            axes.plot(
-                observed[:, across], observed[:, up], color=SEEN, lw=1.5, label=f"{mark}observed"
-            )
-            axes.plot(truth[:, across], truth[:, up], color=TRUE, lw=1, label=f"{mark}true")
-            axes.plot(mean[:, across], mean[:, up], color=FORECAST, lw=1.2, label=f"{mark}forecast")
+    for k in range(len(example.forecast)):
+        here = np.isfinite(example.truth[k, :, 0])
+        if not here.any():
+            continue
+        observed, truth = example.observed[k], example.truth[k]
+        mean = example.forecast[k][: 1 + np.flatnonzero(here)[-1]]
+        mark = "_" if axes.lines else ""
+        axes.plot(observed[:, across], observed[:, up], color=SEEN, lw=1.5, label=f"{mark}observed")
+        axes.plot(truth[:, across], truth[:, up], color=TRUE, lw=1, label=f"{mark}true")
+        axes.plot(mean[:, across], mean[:, up], color=FORECAST, lw=1.2, label=f"{mark}forecast")
     axes.set_aspect("equal")
     axes.set_xlabel(features[across])
     axes.set_ylabel(features[up])
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def against_time(name: str, example: Example, features: tuple[str, ...], unit: str) -> None:
     """One feature of some objects, with the 90 % interval."""
-    feature, count = SERIES[name]
+    feature, objects = SERIES[name]
+    count = len(objects)
     figure, panels = plt.subplots(count, 1, sharex=True, figsize=(6.4, 1.1 * count + 0.6))
-    for k, axes in enumerate(panels):
+    for k, axes in zip(objects, panels, strict=True):
         past, later = example.condition_times, example.forecast_times
         low, high = example.lower[k, :, feature], example.upper[k, :, feature]
         axes.fill_between(later, low, high, color=FORECAST, alpha=0.2, lw=0, label="90 % interval")

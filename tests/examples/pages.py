@@ -61,11 +61,11 @@ def files_shown(name: str) -> dict[str, list[str]]:
     }
 
 
-def outputs_shown(name: str) -> list[str]:
-    """The lines that a page shows as printed by its commands; lines of dots stand for others."""
+def import_shown(name: str) -> list[str]:
+    """What a page shows as printed by its import: the first block that is no file."""
     blocks = [
         code
         for file, language, code in FENCE.findall(text_of(name))
         if language == "text" and not file
     ]
-    return [line for line in "".join(blocks).splitlines() if line.strip() not in ("", "...")]
+    return blocks[0].splitlines()
