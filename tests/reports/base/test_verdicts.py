@@ -49,6 +49,15 @@ def test_a_model_worse_everywhere_gets_a_short_sentence():
     )
 
 
+def test_a_model_that_is_hardly_below_the_best_naive_one_is_not_praised():
+    (verdict,) = verdicts(compare(evaluation(0.0995, 0.4, 0.1)))
+    assert not verdict.good
+    assert verdict.text == (
+        "No better than the best naive model: 0.99 × its error on average, and in no cell clearly "
+        "below it."
+    )
+
+
 @pytest.mark.parametrize("missing", [None, float("nan"), float("inf")])
 def test_an_error_that_is_not_finite_is_named_and_never_praised(missing):
     found = verdicts(compare(evaluation(missing, 0.4, 0.1)))

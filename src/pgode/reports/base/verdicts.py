@@ -16,6 +16,8 @@ MAX_CELLS = 6
 """Cells of a table that one sentence names; further ones are only counted."""
 
 
+ABOUT_EQUAL = 0.98
+"""A ratio of errors above this, and up to 1, is no improvement worth the name."""
 NEAR_LAW = 10
 """A model whose error is at most so many times that of the known law is said to be near it."""
 
@@ -42,6 +44,9 @@ def verdicts(comparison: Comparison) -> list[Verdict]:
     worse = np.isfinite(ratio) & (ratio > 1)
     average = f"{significant(float(np.exp(np.log(known).mean())), 2)} × its error on average"
     better = int((known < 1).sum())
+    if not worse.any() and known.min() > ABOUT_EQUAL:
+        text = f"No better than the best naive model: {average}, and in no cell clearly below it."
+        return [*found, Verdict(False, text)]
     if not worse.any():
         s, h, v = _worst(ratio)
         closest = f"closest for {_cell(comparison, s, h, v)} ({times(float(ratio[s, h, v]))} "
