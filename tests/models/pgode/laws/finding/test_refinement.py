@@ -75,3 +75,13 @@ def test_a_doubt_takes_the_weight_of_chaotic_intervals(
         shares.append(np.sort(power)[-len(power) // 100 :].sum() / power.sum())
     assert shares[1] < shares[0]
     assert shares[1] < 0.1
+
+
+def test_a_doubt_does_not_make_a_law_less_certain(
+    trials: tuple[Trial, Trial, np.ndarray],
+) -> None:
+    fitting, _, true = trials
+    plain, *doubting = refinement._steps(fitting, true, lambda share: None)
+    for step in doubting:
+        np.testing.assert_array_equal(step.covariance(1.0), plain.covariance(1.0))
+        assert np.trace(step.matrix) < np.trace(plain.matrix)

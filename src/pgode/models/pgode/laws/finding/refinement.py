@@ -232,6 +232,8 @@ class _Step:
     target: Float[np.ndarray, " unknowns"]
     evidence: Float[np.ndarray, " unknowns"]
     shape: Float[np.ndarray, "unknowns unknowns"]
+    undoubted: "_Step | None" = None
+    """The same without doubt: what chaos makes of a wrong law does not make this one uncertain."""
 
     @classmethod
     def of(
@@ -275,7 +277,8 @@ class _Step:
 
     def covariance(self, stiffness: float) -> Float[np.ndarray, "unknowns unknowns"]:
         """How unsure the unknowns are after the step."""
-        inverse = np.linalg.inv(self._penalised(stiffness))
+        sure = self.undoubted or self
+        inverse = np.linalg.inv(sure._penalised(stiffness))
         return np.asarray(inverse * np.outer(self.sizes, self.sizes))
 
     def _penalised(self, stiffness: float) -> Float[np.ndarray, "unknowns unknowns"]:
@@ -297,9 +300,10 @@ def _steps(
         nudged[k] += NUDGE * sizes[k]
         slopes[k] = _finite((trial.errors(nudged) - now) / NUDGE)
         tell(k / len(values))
-    steps = []
+    steps: list[_Step] = []
     for doubt in DOUBTS:
         left, strengths, root = trial.left_of(now, stronger, doubt)
         rows = np.stack([strengths.unexplained(slope * root).ravel() for slope in slopes])
-        steps.append(_Step.of(trial.unknowns, values, rows, (left * root).ravel()))
+        step = _Step.of(trial.unknowns, values, rows, (left * root).ravel())
+        steps.append(replace(step, undoubted=steps[0] if steps else None))
     return steps
