@@ -167,6 +167,15 @@ class Chromium:
             assert time.monotonic() < until, f"{condition} did not come true; {self.problems}"
             time.sleep(0.05)
 
+    def repainted(self, pixels: str, before: list[int]) -> list[int]:
+        """What `pixels` (see `painted`) gives once it differs from `before`.
+
+        Events of the pointer and of the colour scheme reach the page with its next frame, which a
+        busy machine draws when it can.
+        """
+        self.wait(f"({pixels})[1] !== {before[1]}")
+        return list(self.run(pixels))
+
     def press(self, key: str) -> None:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **KEYS.get(key, {}))

@@ -69,6 +69,7 @@ def test_page_opens_without_complaint_and_answers_the_pointer(tmp_path: Path) ->
             return [box.left + box.width * 0.6, box.top + box.height / 2]; })()"""
         )
         browser.move(*place)
+        browser.wait('!document.getElementById("tip").hidden')
         tip = browser.run('document.getElementById("tip").textContent')
         assert "k5 (K = 2), 0.001" in tip and tip.startswith("frames ahead")
         assert browser.problems == [] and browser.requests == [path.resolve().as_uri()]

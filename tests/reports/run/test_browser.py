@@ -56,7 +56,7 @@ def test_the_slider_obeys_the_keyboard_and_play_moves_it_to_the_end(browser, spr
     browser.run('document.getElementById("player-time").focus()')
     browser.press("Home")
     browser.press("ArrowRight")
-    assert browser.run('document.getElementById("player-time").value') == "1"
+    browser.wait('document.getElementById("player-time").value === "1"')
     spoken = 'document.getElementById("player-time").getAttribute("aria-valuetext")'
     assert browser.run(spoken) == "time 0.1 · observed 2 of 12"
     choose(browser, "player-speed", 25)
@@ -118,7 +118,7 @@ def test_a_change_to_the_dark_scheme_repaints_the_canvas(browser, springs):
     light, pixels = browser.run(colour), browser.run(PIXELS)
     browser.scheme("dark")
     browser.wait(f"{colour} !== '{light}'")
-    assert browser.run(PIXELS)[1] != pixels[1]
+    browser.repainted(PIXELS, pixels)
 
 
 def test_nothing_is_wider_than_a_telephone(browser, springs):
