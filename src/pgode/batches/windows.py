@@ -13,6 +13,7 @@ from pgode.batches.graph import Graph
 from pgode.batches.known_inputs import future_inputs
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.origins import Origins, first_frames, parsed
+from pgode.batches.parallel.share import WHOLE, Share
 from pgode.batches.temporal_graph import TemporalGraph, build_temporal_graph
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
@@ -49,6 +50,13 @@ class Batch:
     inputs: Float[Tensor, "objects steps inputs"]
     """Scaled inputs that are known ahead, at the frames of the condition and at later ones."""
     input_times: Float[Tensor, "systems steps"]
+    share: Share = WHOLE
+    """Which part this is of a batch that several processes share."""
+
+    @property
+    def values(self) -> Int[Tensor, ""]:
+        """Observed target values, at least 1; of the whole batch where this is a share of one."""
+        return self.share.values(self.targets_observed).clamp(min=1)
 
     @property
     def systems(self) -> int:
@@ -78,6 +86,8 @@ class Batch:
         """The same batch on another device or in another precision."""
 
         def moved(value: Any) -> Any:
+            if isinstance(value, Share):
+                return value
             if isinstance(value, Tensor) and not value.is_floating_point():
                 return value.to(device)
             return value.to(device, dtype)

@@ -113,6 +113,6 @@ class Forecaster(nn.Module):
 def squared_error(
     batch: Batch, mean: Float[Tensor, "objects horizon features"]
 ) -> Float[Tensor, ""]:
-    """Mean squared error over the observed targets."""
+    """Mean squared error over the observed targets; of a share, its part of the mean."""
     known = batch.targets_observed.to(mean.dtype)
-    return ((mean - batch.targets).square() * known).sum() / known.sum().clamp(min=1)
+    return ((mean - batch.targets).square() * known).sum() / batch.values.to(mean.dtype)

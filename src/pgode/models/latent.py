@@ -83,7 +83,7 @@ class LatentForecaster(Forecaster):
     def loss(self, batch: Batch) -> Losses:
         """Negative ELBO per observed value (see `variational_losses`) plus the extra terms."""
         encoded = self.encode(batch)
-        start = encoded.posterior.start(self.config.objective.sample)
+        start = encoded.posterior.start(self.config.objective.sample, batch.share)
         mean, _ = self.rollout(batch, encoded, start, batch.target_times)
         terms = variational_losses(batch, mean, encoded.posterior, self.config.objective)
         terms |= self.extra_losses(batch, encoded)
@@ -115,9 +115,8 @@ def variational_losses(
     The factor makes the reconstruction term the squared error itself: losses of different models
     then have one scale, and Adam is invariant to it.
     """
-    values = batch.targets_observed.sum().clamp(min=1)
     weight = objective.unit * objective.kl_weight
     return {
         "reconstruction": squared_error(batch, mean),
-        "kl": weight * posterior.divergence().sum() / values,
+        "kl": weight * posterior.divergence().sum() / batch.values,
     }

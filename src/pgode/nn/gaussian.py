@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.parallel.share import WHOLE, Share
 from pgode.nn.feedforward import FeedForward
 
 NARROW = -6.0
@@ -23,13 +24,14 @@ class DiagonalNormal:
     mean: Float[Tensor, "objects width"]
     log_variance: Float[Tensor, "objects width"]
 
-    def sample(self) -> Float[Tensor, "objects width"]:
+    def sample(self, share: Share = WHOLE) -> Float[Tensor, "objects width"]:
         """One draw, differentiable in mean and variance."""
-        return self.mean + torch.exp(0.5 * self.log_variance) * torch.randn_like(self.mean)
+        deviation = torch.exp(0.5 * self.log_variance)
+        return self.mean + deviation * share.normal_like(self.mean)
 
-    def start(self, draw: bool) -> Float[Tensor, "objects width"]:
+    def start(self, draw: bool, share: Share = WHOLE) -> Float[Tensor, "objects width"]:
         """The state that training starts from: a draw, or the mean."""
-        return self.sample() if draw else self.mean
+        return self.sample(share) if draw else self.mean
 
     def divergence(self) -> Float[Tensor, " objects"]:
         """Kullback-Leibler divergence of each object's distribution from N(0, I)."""

@@ -20,11 +20,15 @@ from pgode.runs.folder import (
     write_calibration,
     write_config,
 )
+from pgode.runs.follower import team_of
 from pgode.runs.run import Run
+from pgode.runs.windows import held_out, held_out_windows, training_windows
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
 from pgode.training import RunConfig, Trainer
 from pgode.training.display import Display
+from pgode.training.parallel.choice import settled_processes, with_processes
+from pgode.training.parallel.launch import launched
 
 
 class TrainingStopped(KeyboardInterrupt):
@@ -61,10 +65,11 @@ def train(
     normaliser = Normaliser.fit(training)
     _try_forecast(data, normaliser, config)
     config = _settled(training, normaliser, config, display)
+    config = _with_processes(training, normaliser, config)
     write_json(path / "normaliser.json", normaliser.to_json())
     write_json(path / "data.json", DataRecord.of(data, source, path).to_json())
     write_config(path, config)
-    return _continue(path, data, display, calibrated)
+    return _continue(path, data, source, display, calibrated)
 
 
 def check_new(folder: Path) -> None:
@@ -83,10 +88,16 @@ def resume(
     source: str = "",
     display: Display | None = None,
     calibrated: bool = True,
+    processes: int | None = None,
 ) -> Run:
-    """Continue a run that was stopped, to the same numbers as without the interruption."""
+    """Continue a run that was stopped, to the same numbers as without the interruption.
+
+    With another number of `processes` the numbers are the same up to rounding.
+    """
     path = find_run(folder)
     read_config(path)  # A run of another format is refused for that, whatever its data.
+    group = launched()
+    processes = group[1] if group else processes
     expected = read_data(path).hash
     if data.hash != expected:
         raise InputError(
@@ -94,7 +105,7 @@ def resume(
             f"{data.hash[:12]}, that of the run {expected[:12]}. Expected the same data. Name "
             f"that file: pgode train DATA --resume {path}, or start a new run."
         )
-    return _continue(path, data, display, calibrated)
+    return _continue(path, data, source, display, calibrated, processes)
 
 
 def calibrate(run: Run, validation: Windows) -> None:
@@ -106,18 +117,28 @@ def calibrate(run: Run, validation: Windows) -> None:
         write_calibration(run.folder, calibration)
 
 
-def _continue(path: Path, data: Trajectories, display: Display | None, calibrated: bool) -> Run:
+def _continue(
+    path: Path,
+    data: Trajectories,
+    source: str,
+    display: Display | None,
+    calibrated: bool,
+    processes: int | None = None,
+) -> Run:
     config, normaliser = read_config(path), read_normaliser(path)
     torch.manual_seed(config.training.seed)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
-    window = config.window
-    training = Windows(data.split_of("train"), normaliser, window.condition, window.horizon)
-    validation = Windows(_held_out(data), normaliser, window.condition, window.horizon)
+    training = training_windows(data, normaliser, config)
+    if processes is not None:
+        asked = with_processes(config, processes)
+        config = settled_processes(asked, training, model, None)
+    validation = held_out_windows(data, normaliser, config)
     if model.trainable:
-        trainer = Trainer(model, training, validation, config, path)
-        trainer.resume()
-        if not trainer.fit(display or Display()):
-            raise TrainingStopped(path)
+        with team_of(path, config, normaliser, data, source) as team:
+            trainer = Trainer(model, training, validation, config, path, team)
+            trainer.resume()
+            if not trainer.fit(display or Display()):
+                raise TrainingStopped(path)
     if calibrated:
         calibrate(Run.open(path), validation)
     return Run.open(path)
@@ -136,9 +157,11 @@ def _settled(
     return config.model_copy(update={"model": settled.model_dump(mode="json")})
 
 
-def _held_out(data: Trajectories) -> Trajectories:
-    """The systems to validate on: the training systems if there are no others."""
-    return data.split_of("val" if (data.split == "val").any() else "train")
+def _with_processes(training: Trajectories, normaliser: Normaliser, config: RunConfig) -> RunConfig:
+    windows = Windows(training, normaliser, config.window.condition, config.window.horizon)
+    model = build_model(config.name, model_config(config.name, config.model), normaliser)
+    group = launched()
+    return settled_processes(config, windows, model, group[1] if group else None)
 
 
 def _try_forecast(data: Trajectories, normaliser: Normaliser, config: RunConfig) -> None:
@@ -147,7 +170,7 @@ def _try_forecast(data: Trajectories, normaliser: Normaliser, config: RunConfig)
     One forecast of one frame finds errors that checks of single settings miss.
     """
     condition = config.window.condition
-    for part in (_held_out(data), data.split_of("train")):
+    for part in (held_out(data), data.split_of("train")):
         windows = Windows(part, normaliser, condition, 1)
         if windows.frames.max() <= condition:
             raise InputError(

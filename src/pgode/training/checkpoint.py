@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import load, save, save_file
 from torch import Tensor, nn
 
 from pgode.runtime.errors import InputError
@@ -40,20 +40,51 @@ class Progress:
     norm: float | None = None
     sums: dict[str, float] = field(default_factory=dict)
 
+    def to_json(self) -> str:
+        """On one line; an infinite error is null."""
+        return json.dumps({**vars(self), "best": None if self.best == float("inf") else self.best})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Progress":
+        """Read back what `to_json` wrote."""
+        values: dict[str, Any] = json.loads(text)
+        if values.get("best", 0) is None:
+            values["best"] = float("inf")
+        return cls(**values)
+
 
 def save_checkpoint(
     path: Path, model: nn.Module, optimisers: dict[str, torch.optim.Optimizer], progress: Progress
 ) -> None:
     """Write model, optimisers and progress to one file, atomically."""
+    header = {"format": str(FORMAT), "progress": progress.to_json()}
+    with replacing(path) as temporary:
+        save_file(_tensors(model, optimisers), str(temporary), header)
+
+
+def packed_state(
+    model: nn.Module, optimisers: dict[str, torch.optim.Optimizer], progress: Progress
+) -> bytes:
+    """What a checkpoint holds, for another process: its progress in the first line, the tensors."""
+    return progress.to_json().encode() + b"\n" + save(_tensors(model, optimisers))
+
+
+def unpack_state(
+    content: bytes, model: nn.Module, optimisers: dict[str, torch.optim.Optimizer]
+) -> Progress:
+    """Bring a model and its optimisers to the state that `packed_state` holds."""
+    progress, _, tensors = content.partition(b"\n")
+    _restore(load(tensors), model, optimisers, Path("the leading process"))
+    return Progress.from_json(progress.decode())
+
+
+def _tensors(model: nn.Module, optimisers: dict[str, torch.optim.Optimizer]) -> dict[str, Tensor]:
     tensors = {f"{MODEL}{name}": value for name, value in model.state_dict().items()}
     for name, optimiser in optimisers.items():
         for index, state in optimiser.state_dict()["state"].items():
             for key, value in state.items():
                 tensors[f"{name}.{index}.{key}"] = torch.as_tensor(value)
-    values = {**vars(progress), "best": None if progress.best == float("inf") else progress.best}
-    header = {"format": str(FORMAT), "progress": json.dumps(values)}
-    with replacing(path) as temporary:
-        save_file({k: v.contiguous() for k, v in tensors.items()}, str(temporary), header)
+    return {name: value.contiguous() for name, value in tensors.items()}
 
 
 def load_checkpoint(
@@ -64,18 +95,24 @@ def load_checkpoint(
     """Read a checkpoint into a model, and into its optimisers where training continues."""
     tensors, header = read_tensors(path)
     check_format(header.get("format"), path)
+    _restore(tensors, model, optimisers or {}, path)
+    return Progress.from_json(header.get("progress", "{}"))
+
+
+def _restore(
+    tensors: dict[str, Tensor],
+    model: nn.Module,
+    optimisers: dict[str, torch.optim.Optimizer],
+    path: Path,
+) -> None:
     load_model(model, model_tensors(tensors), path)
-    for name, optimiser in (optimisers or {}).items():
+    for name, optimiser in optimisers.items():
         state: dict[int, dict[str, Tensor]] = {}
         for key, value in tensors.items():
             if key.startswith(f"{name}."):
                 _, index, field_name = key.split(".")
                 state.setdefault(int(index), {})[field_name] = value
         optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
-    values: dict[str, Any] = json.loads(header.get("progress", "{}"))
-    if values.get("best", 0) is None:
-        values["best"] = float("inf")
-    return Progress(**values)
 
 
 def load_weights(path: Path, model: nn.Module) -> None:

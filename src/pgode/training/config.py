@@ -92,7 +92,16 @@ class TrainingConfig(Settings):
         default=0, ge=0, lt=2**63, description="fixes weights, order of systems and draws"
     )
     threads: int | None = Field(
-        default=None, ge=1, description="CPU threads; torch's own choice if not given"
+        default=None,
+        ge=1,
+        description="CPU threads of a process; if not given, torch's own choice, or one where "
+        "several processes train",
+    )
+    processes: int | None = Field(
+        default=None,
+        ge=1,
+        description="processes that share every batch; if not given, one per core where the "
+        "training is long enough",
     )
 
     @model_validator(mode="after")
@@ -197,6 +206,9 @@ def with_implied(content: dict[str, Any], roles: Collection[str] | None = None) 
     if _laws_alone(model):  # They have no state with settings, and refuse any but the defaults.
         implied = {key: value for key, value in implied.items() if key != "state"}
     model = merged(implied, model)
+    training = content.get("training")
+    if isinstance(training, dict):
+        content = {**content, "training": {"processes": 1, **training}}
     for group, part, role in GONE.get(name, ()):
         settings = model.get(group)
         idle = roles is not None and role not in roles

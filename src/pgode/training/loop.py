@@ -10,18 +10,26 @@ import torch
 from torch import nn
 
 from pgode.batches.epoch_windows import EpochWindows
+from pgode.batches.parallel.peers import LostProcessError, PeerFailedError
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
 from pgode.runtime.errors import SolverError, TrainingError
 from pgode.runtime.signals import StopRequest, stop_on_signal
-from pgode.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from pgode.training.checkpoint import (
+    Progress,
+    load_checkpoint,
+    packed_state,
+    save_checkpoint,
+    unpack_state,
+)
 from pgode.training.config import RunConfig
+from pgode.training.descent import learning_rate, optimisers_for
 from pgode.training.display import Display
 from pgode.training.gate_use import GateUse
 from pgode.training.gradient_norms import GradientNorms, gradient_norms, measured_systems
 from pgode.training.memory import keep_freed_memory, peak_memory
 from pgode.training.metrics import EpochRow, MetricsLog
-from pgode.training.schedule import learning_rate
+from pgode.training.parallel.team import ALONE, Team, Validation
 
 SAVE_EVERY = 120.0
 """Longest time in seconds between two checkpoints within an epoch."""
@@ -39,6 +47,9 @@ class Trainer:
 
     All random numbers of a step come from a seed made of (seed, epoch, step), so a run that was
     stopped and resumed at any step ends with the same bits as one that was not.
+
+    In a `team` of several processes each has a trainer and takes its share of every step; the one
+    that leads also saves and shows progress.
     """
 
     def __init__(
@@ -48,8 +59,9 @@ class Trainer:
         validation: Windows,
         config: RunConfig,
         folder: Path,
+        team: Team = ALONE,
     ) -> None:
-        self.model, self.config, self.folder = model, config, folder
+        self.model, self.config, self.folder, self.team = model, config, folder, team
         self.training, self.validation = training, validation
         self.settings = config.training
         self.windows = EpochWindows(
@@ -57,10 +69,11 @@ class Trainer:
         )
         adversary = {id(parameter) for parameter in model.adversary()}
         self.parameters = [p for p in model.parameters() if id(p) not in adversary]
-        self.optimisers = _optimisers(model, self.parameters, config)
+        self.all_parameters = [*self.parameters, *model.adversary()]
+        self.optimisers = optimisers_for(model, self.parameters, self.settings)
         self.progress = Progress()
         self.log = MetricsLog(folder)
-        self._bad = 0
+        self._bad, self._stops = 0, False
 
     @property
     def last(self) -> Path:
@@ -90,18 +103,35 @@ class Trainer:
         keep_freed_memory()
         if self.settings.threads is not None:
             torch.set_num_threads(self.settings.threads)
-        progress = self.progress
         with stop_on_signal() as stop, display, closing(self.log):
-            if not self.last.exists() and not self._prepare(display, stop):
+            if not self._begin(display, stop):
                 return False
+            progress = self.progress
             display.begin(self.epochs, self.steps_per_epoch, progress, self.log.rows)
-            while progress.epoch < self.epochs and not progress.finished:
-                if not self._epoch(display, stop):
-                    self._save(self.last)
-                    return False
+            try:
+                while progress.epoch < self.epochs and not progress.finished:
+                    if not self._epoch(display, stop):
+                        self._save(self.last)
+                        return False
+            except LostProcessError:
+                self._save(self.last)
+                raise
             progress.finished = True
             self._save(self.last)
         return True
+
+    def _begin(self, display: Display, stop: StopRequest) -> bool:
+        """Bring all processes to the state to train from; False if asked to stop before that."""
+
+        def state() -> bytes:
+            if not self.last.exists() and not self._prepare(display, stop):
+                return b""
+            return packed_state(self.model, self.optimisers, self.progress)
+
+        content = self.team.begin(state)
+        if content and not self.team.leads:
+            self.progress = unpack_state(content, self.model, self.optimisers)
+        return bool(content)
 
     @property
     def epochs(self) -> int:
@@ -135,7 +165,7 @@ class Trainer:
         self.model.train()
         while progress.step < self.steps_per_epoch:
             chosen = slice(progress.step * settings.batch, (progress.step + 1) * settings.batch)
-            terms = self._step(order[chosen], starts[chosen])
+            terms = self._step(order[chosen], starts[chosen], bool(stop))
             # Counted across epochs: one epoch of a small data set has fewer steps than this.
             self._bad = 0 if terms else self._bad + 1
             if self._bad == BAD_STEPS:
@@ -148,7 +178,7 @@ class Trainer:
             progress.seconds += now - began
             began = now
             display.step(progress, terms)
-            if stop:
+            if self._stops:
                 return False
             if now - saved > SAVE_EVERY:
                 self._save(self.last)
@@ -166,7 +196,7 @@ class Trainer:
                 return min(horizon, self.training.horizon)
         return self.training.horizon
 
-    def _step(self, systems: np.ndarray, starts: np.ndarray) -> dict[str, float]:
+    def _step(self, systems: np.ndarray, starts: np.ndarray, stop: bool) -> dict[str, float]:
         """One step of descent, and of the adversary's ascent; no terms if it was not finite."""
         settings, progress = self.settings, self.progress
         for group in self.optimisers["optimiser"].param_groups:
@@ -174,18 +204,28 @@ class Trainer:
         torch.manual_seed(_seed(settings.seed, progress.epoch, progress.step))
         for optimiser in self.optimisers.values():
             optimiser.zero_grad(set_to_none=True)
-        try:
-            horizon = self.horizon(progress.epoch)
-            losses = self.model.loss(self.training.batch(systems, starts, horizon))
-        except SolverError:
-            return {}
-        torch.autograd.backward(losses.total)
-        if not math.isfinite(float(losses.total.detach())) or not self._clip():
+        terms = self._gradient(systems, starts, stop)
+        if not terms or not math.isfinite(terms["total"]) or not self._clip():
             return {}
         for optimiser in self.optimisers.values():
             optimiser.step()
-        terms = {name: float(value.detach()) for name, value in losses.terms.items()}
-        return {"total": float(losses.total.detach()), **terms}
+        return terms
+
+    def _gradient(self, systems: np.ndarray, starts: np.ndarray, stop: bool) -> dict[str, float]:
+        """The terms of a batch's loss, with its gradient in place; none where it has none."""
+        self._stops = stop and self.team.size == 1
+        try:
+            horizon = self.horizon(self.progress.epoch)
+            batch = self.team.batch(self.training, systems, starts, horizon)
+            losses = self.model.loss(batch)
+            torch.autograd.backward(losses.total)
+            terms, self._stops = self.team.summed(losses, batch, self.all_parameters, stop)
+        except PeerFailedError:
+            return {}
+        except SolverError:
+            self.team.give_up()
+            return {}
+        return terms
 
     def rate(self, step: int) -> float:
         """The learning rate of a step of this epoch."""
@@ -217,8 +257,8 @@ class Trainer:
     def _close_epoch(self, display: Display, began: float) -> None:
         """Validate, log, keep the best weights, and save."""
         progress = self.progress
-        error, gate = self.validate()
-        gradients = self.gradients()
+        error, gate, memory = self.validate()
+        gradients = self.gradients() if self.team.leads else {}
         progress.seconds += time.monotonic() - began
         steps = self.steps_per_epoch
         row: EpochRow = {
@@ -227,7 +267,7 @@ class Trainer:
             "val_mse": error,
             "lr": self.rate(steps - 1) if steps else 0.0,
             "seconds": progress.seconds,
-            "memory_gb": round(peak_memory(), 3),
+            "memory_gb": round(memory, 3),
         }
         if gate is not None:
             row["gate"] = gate.to_json()
@@ -241,7 +281,8 @@ class Trainer:
         if patience is not None and progress.epoch - max(progress.best_epoch, 0) >= patience:
             progress.finished = True
         # The log first: a row that is too early is dropped and written again, see `resume`.
-        self.log.add(row)
+        if self.team.leads:
+            self.log.add(row)
         self._save(self.last)
         display.epoch(progress, row)
 
@@ -261,29 +302,39 @@ class Trainer:
             return {}
 
     @torch.no_grad()
-    def validate(self) -> tuple[float, GateUse | None]:
+    def validate(self) -> tuple[float, GateUse | None, float]:
         """Mean squared error of the mean forecast over the validation split, and use of the gate.
 
         The error is infinite where a forecast cannot be solved: such weights are never the best,
-        and later epochs may recover.
+        and later epochs may recover. The last number is the peak memory so far, in GB.
         """
         self.model.eval()
+        found = self.team.validated(self._validated())
+        gate = None if found.gates is None or not found.solved else GateUse.of(found.gates)
+        error = found.error / max(found.count, 1.0) if found.solved else math.inf
+        return error, gate, found.memory
+
+    def _validated(self) -> Validation:
+        """The own part of the validation split."""
         total = count = 0.0
-        gates = []
-        origins = self.validation.origins(rolling=self.config.window.rolling)
+        gates, solved = [], True
+        origins = self.team.part(self.validation.origins(rolling=self.config.window.rolling))
         for batch in self.validation.batches(self.settings.batch, origins):
             try:
                 forecast = self.model.forecast(batch, batch.target_times)
             except SolverError:
-                return math.inf, None
+                solved = False
+                break
             known = batch.targets_observed
             total += float((forecast.mean - batch.targets).square()[known].double().sum())
             count += float(known.sum())
             gates += [forecast.contexts["gate"].numpy()] if "gate" in forecast.contexts else []
-        return total / max(count, 1.0), GateUse.of(np.concatenate(gates)) if gates else None
+        weights = np.concatenate(gates) if gates else None
+        return Validation(total, count, weights, solved, peak_memory())
 
     def _save(self, path: Path) -> None:
-        save_checkpoint(path, self.model, self.optimisers, self.progress)
+        if self.team.leads:
+            save_checkpoint(path, self.model, self.optimisers, self.progress)
 
     def _diverged(self) -> str:
         return (
@@ -292,29 +343,6 @@ class Trainer:
             f"falls. Lower training.learning_rate or training.clip, or make solver steps smaller "
             f"(model.solver.step); the last finite state is in {self.last}."
         )
-
-
-def _optimisers(
-    model: Forecaster, parameters: list[nn.Parameter], config: RunConfig
-) -> dict[str, torch.optim.Optimizer]:
-    """One that descends, and one that ascends for the adversary if the model has one.
-
-    Losses are squared errors, whose gradients become far smaller than Adam's usual epsilon.
-    """
-    settings = config.training
-    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
-    decay = settings.weight_decay if settings.optimiser == "adamw" else 0.0
-    optimisers: dict[str, torch.optim.Optimizer] = {}
-    if parameters:
-        optimisers["optimiser"] = kind(
-            parameters, settings.learning_rate, eps=1e-12, weight_decay=decay
-        )
-    adversary = list(model.adversary())
-    if adversary:
-        optimisers["adversary"] = torch.optim.Adam(
-            adversary, settings.adversary_rate, eps=1e-12, maximize=True
-        )
-    return optimisers
 
 
 def _seed(*parts: int) -> int:

@@ -1,5 +1,6 @@
 """PGODE, top to bottom: encode, draw an initial state, gate, solve, decode."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
@@ -159,7 +160,8 @@ class PGODE(LatentODE):
         losses, objective = super().loss(batch), self.config.objective
         if objective.scale == "value":
             return losses
-        factor = batch.targets_observed.sum() / (batch.systems * objective.unit)
+        systems = batch.share.systems(batch.systems)
+        factor = batch.share.values(batch.targets_observed) / (systems * objective.unit)
         terms = {
             k: v * factor if k in ("reconstruction", "kl") else v for k, v in losses.terms.items()
         }
@@ -180,10 +182,12 @@ class PGODE(LatentODE):
     def parameter_information(self, batch: Batch, contexts: Contexts) -> Float[Tensor, ""]:
         """Estimate of I(g; xi) over the systems whose parameters are known (Eq. 6)."""
         assert self.parameter_critic is not None
-        known = batch.parameters_known
-        number = torch.arange(batch.systems, device=known.device)[known]
+        known, share = batch.parameters_known, batch.share
+        number = share.own(torch.arange(batch.systems, device=known.device)[known])
+        rows = (number + share.first_system).unsqueeze(1)
+        pairs = same_system(rows[:, 0], share.gather(rows)[:, 0])
         estimate: Tensor = self.parameter_critic(
-            contexts.system[known], batch.parameters[known], same_system(number, number)
+            contexts.system[number], batch.parameters[number], pairs, share
         )
         return estimate
 
@@ -194,12 +198,16 @@ class PGODE(LatentODE):
         ones. It has no lower bound, so encoders would lower it for ever by longer contexts.
         """
         assert self.context_critic is not None
+        share = batch.share
         number = torch.arange(batch.systems, device=batch.system.device)
-        pairs = same_system(number, batch.system)
-        estimate: Tensor = self.context_critic(contexts.system, contexts.object, pairs)
-        if self.config.objective.context_info_floor and float(estimate.detach()) < INDEPENDENT:
-            system, individual = contexts.system.detach(), contexts.object.detach()
-            estimate = self.context_critic(system, individual, pairs)
+        columns = (batch.system + share.first_system).unsqueeze(1)
+        pairs = same_system(share.own(number) + share.first_system, share.gather(columns)[:, 0])
+        system, individual = share.own(contexts.system), share.own(contexts.object)
+        estimate: Tensor = self.context_critic(system, individual, pairs, share)
+        floor = INDEPENDENT if self.config.objective.context_info_floor else -math.inf
+        if math.isfinite(floor) and float(share.total(estimate.detach())) < floor:
+            system, individual = system.detach(), individual.detach()
+            estimate = self.context_critic(system, individual, pairs, share)
         return estimate
 
     def adversary(self) -> Iterable[nn.Parameter]:

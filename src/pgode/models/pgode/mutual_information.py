@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from pgode.batches.parallel.share import WHOLE, Share
 from pgode.nn.feedforward import FeedForward
 
 INDEPENDENT = -2 * math.log(2)
@@ -31,15 +32,22 @@ class MutualInformation(nn.Module):
         self,
         x: Float[Tensor, "rows left"],
         y: Float[Tensor, "columns right"],
-        pairs: Bool[Tensor, "rows columns"],
+        pairs: Bool[Tensor, "rows all"],
+        share: Share = WHOLE,
     ) -> Float[Tensor, ""]:
-        """The estimate over a batch; `pairs` marks which rows and columns belong together."""
+        """The estimate over a batch; `pairs` marks which rows and columns belong together.
+
+        Where the batch is shared, x and y are the own rows and columns, and `pairs` are those of
+        the own rows with the columns of all. The estimate is then the sum over all shares.
+        """
         embedded = self.left(x)
-        score = embedded @ self.right(y).T / embedded.shape[-1] ** 0.5
+        score = embedded @ share.gather(self.right(y)).T / embedded.shape[-1] ** 0.5
         paired = pairs.to(score.dtype)
         unpaired = 1 - paired
-        positive = (nn.functional.softplus(-score) * paired).sum() / paired.sum().clamp(min=1)
-        negative = (nn.functional.softplus(score) * unpaired).sum() / unpaired.sum().clamp(min=1)
+        own = (nn.functional.softplus(-score) * paired).sum()
+        other = (nn.functional.softplus(score) * unpaired).sum()
+        positive = own / share.total(paired.sum()).clamp(min=1)
+        negative = other / share.total(unpaired.sum()).clamp(min=1)
         return -(positive + negative)
 
 

@@ -31,6 +31,7 @@ from torch import Tensor, nn
 
 from pgode.batches.graph import Graph
 from pgode.batches.normaliser import Normaliser
+from pgode.batches.parallel.share import Share
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
 from pgode.nn.exogenous import Exogenous, beside
@@ -86,11 +87,10 @@ class NRI(Forecaster):
         """
         config = self.config
         frames, graph, logits = self.infer(batch)
-        drawn = nn.functional.gumbel_softmax(logits, tau=config.temperature)
+        drawn = _drawn_kinds(logits, config.temperature, batch.share)
         error = squared_error(batch, self.decode(batch, frames, graph, drawn, batch.target_times))
-        values = batch.targets_observed.sum().clamp(min=1)
         divergence = divergence_from_uniform(logits).sum()
-        terms = {"reconstruction": error, "kl": 2 * config.variance * divergence / values}
+        terms = {"reconstruction": error, "kl": 2 * config.variance * divergence / batch.values}
         return Losses(terms["reconstruction"] + terms["kl"], {**terms, "mse": error})
 
     def forecast(
@@ -136,6 +136,14 @@ class NRI(Forecaster):
         known = self.exogenous.ahead(batch, frames_until(times))
         rollout = self.decoder(frames[:, -2:], graph, weights, known)
         return between_frames(rollout, times, batch)
+
+
+def _drawn_kinds(
+    logits: Float[Tensor, "edges kinds"], temperature: float, share: Share
+) -> Float[Tensor, "edges kinds"]:
+    """A draw from the relaxed distribution of each edge's kind (Gumbel-softmax)."""
+    gumbel = -share.exponential_like(logits).log()
+    return torch.softmax((logits + gumbel) / temperature, dim=-1)
 
 
 class EdgeEncoder(nn.Module):

@@ -102,12 +102,14 @@ class AgentFormer(Forecaster):
         context = self.encode(batch, scene)
         prior = self.prior(scene.listed(context.mean(2)))
         posterior = self.posterior(self.encode_targets(batch, scene, context))
-        start = posterior.start(config.objective.sample)
+        start = posterior.start(config.objective.sample, batch.share)
         rollout = self.decode(scene, context, start, known)
         error = squared_error(batch, between_frames(rollout, batch.target_times, batch))
-        values = batch.targets_observed.sum().clamp(min=1)
         weight = config.objective.unit * config.objective.kl_weight
-        terms = {"reconstruction": error, "kl": weight * divergence(posterior, prior) / values}
+        terms = {
+            "reconstruction": error,
+            "kl": weight * divergence(posterior, prior) / batch.values,
+        }
         return Losses(terms["reconstruction"] + terms["kl"], {**terms, "mse": error})
 
     def forecast(

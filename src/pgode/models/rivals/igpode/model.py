@@ -93,12 +93,12 @@ class IGPODE(Forecaster):
         objective = self.config.objective
         posterior = self.posterior(batch)
         functions = self.functions(objective.sample)
-        start = posterior.start(objective.sample)
+        start = posterior.start(objective.sample, batch.share)
         solution = self.solve(batch, start, functions, batch.target_times)
         terms = variational_losses(batch, self.decode(solution), posterior, objective)
         divergence = self.alone.divergence() + self.pair.divergence()
-        values = batch.targets_observed.sum().clamp(min=1)
-        terms["functions"] = objective.unit * objective.kl_weight * divergence / values
+        weight = objective.unit * objective.kl_weight
+        terms["functions"] = batch.share.once(weight * divergence / batch.values)
         total = torch.stack(list(terms.values())).sum()
         return Losses(total, {**terms, "mse": terms["reconstruction"]})
 

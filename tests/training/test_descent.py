@@ -2,7 +2,7 @@
 
 import pytest
 
-from pgode.training.schedule import learning_rate
+from pgode.training.descent import learning_rate
 
 
 def test_a_constant_rate_stays() -> None:

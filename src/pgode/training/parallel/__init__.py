@@ -1,0 +1,1 @@
+"""Training by several processes: each takes a share of every batch."""
