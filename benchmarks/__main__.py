@@ -19,6 +19,7 @@ from benchmarks import (
     generation,
     memory,
     molecules,
+    processes,
     products,
     scaling,
     simulator,
@@ -52,6 +53,10 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
         "training_speed_charged": (training("charged"), training_speed.figures),
         "memory": (lambda: memory.run(systems, horizon, threads), memory.figures),
         "scaling": (scaling.run, scaling.figures),
+        "processes": (
+            lambda: processes.run(64, 4, 1) if quick else processes.run(),
+            processes.figures,
+        ),
         "molecules": (lambda: molecules.run(threads, quick), molecules.figures),
         "generation": (
             lambda: generation.run(4, 1, 0.1) if quick else generation.run(),

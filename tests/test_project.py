@@ -75,7 +75,7 @@ def test_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
 
 def test_nothing_lies_loose_beside_the_rooms() -> None:
     loose = [path.name for path in (ROOT / "src/pgode").iterdir() if path.is_file()]
-    assert sorted(loose) == ["__init__.py", "py.typed"]
+    assert sorted(loose) == ["__init__.py", "__main__.py", "py.typed"]
 
 
 def test_no_module_is_a_drawer_for_what_has_no_place() -> None:

@@ -8,10 +8,17 @@
 Names are imported when first used, so that `import pgode` is fast.
 """
 
+import os
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
+
+if "torch" not in sys.modules:
+    # OpenMP reads it when torch is loaded. By default its threads spin while they wait for each
+    # other, so that on a busy machine the one that has work waits for a core that another wastes.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 _WHERE = {
     "Edges": "pgode.data.trajectories",

@@ -23,6 +23,7 @@ def train(
     epochs: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    processes: int | None = None,
     config: Path | None = None,
     changes: Annotated[
         tuple[str, ...], Parameter(name="--set", negative=(), consume_multiple=False)
@@ -54,7 +55,10 @@ def train(
     seed
         Seed of the initial weights, the order of systems and all draws.
     threads
-        CPU threads; chosen by torch if not given.
+        CPU threads; chosen by torch if not given, one where several processes train.
+    processes
+        Processes that share every batch, each with one thread. If not given, one per core where
+        the training is long enough, otherwise one. Under torchrun, all that it starts.
     config
         YAML file with the groups model, window and training.
     changes
@@ -66,23 +70,28 @@ def train(
 
     from pgode.runs import api
     from pgode.runs.folder import gate_warning, source_of
+    from pgode.runs.follower import follow_launched
     from pgode.runs.run import Run
     from pgode.runs.training import TrainingStopped
     from pgode.runtime.errors import InputError
     from pgode.training.config import parse_changes
     from pgode.training.display import Live
+    from pgode.training.parallel.launch import launched
 
     console = Console(highlight=False, soft_wrap=True)
+    group = launched()
+    if group is not None and group[0] > 0:  # The process of rank 0 reads the other options.
+        return 0 if follow_launched(data) else 130
     try:
         if resume is not None:
             others = (output, preset, horizon, epochs, seed, threads, config, *changes)
             if any(other is not None for other in others) or model != "pgode":
                 raise InputError(
                     "--resume continues a run with its settings and takes no others. Expected "
-                    "only --resume RUN (and the data file if it has moved). Start a new run to "
-                    "change settings."
+                    "only --resume RUN (and --processes, and the data file if it has moved). Start "
+                    "a new run to change settings."
                 )
-            api.resume(resume, data or source_of(resume), display=Live())
+            api.resume(resume, data or source_of(resume), display=Live(), processes=processes)
             folder = resume
         else:
             if data is None or output is None:
@@ -99,6 +108,7 @@ def train(
                 epochs=epochs,
                 seed=seed,
                 threads=threads,
+                processes=processes,
                 config=config,
                 settings=parse_changes(list(changes)),
                 display=Live(),

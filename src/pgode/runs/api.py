@@ -25,6 +25,7 @@ def train(
     epochs: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    processes: int | None = None,
     config: Path | str | None = None,
     settings: dict[str, Any] | None = None,
     display: Display | None = None,
@@ -43,6 +44,7 @@ def train(
         "training.epochs": epochs,
         "training.seed": seed,
         "training.threads": threads,
+        "training.processes": processes,
     }
     changes = dict(settings or {})
     changes |= {key: value for key, value in options.items() if value is not None}
@@ -79,11 +81,20 @@ def _possible(
 
 
 def resume(
-    folder: Path | str, data: Trajectories | Path | str, *, display: Display | None = None
+    folder: Path | str,
+    data: Trajectories | Path | str,
+    *,
+    display: Display | None = None,
+    processes: int | None = None,
 ) -> Run:
-    """Continue a run that was stopped, to the same numbers as without the interruption."""
+    """Continue a run that was stopped, to the same numbers as without the interruption.
+
+    With another number of `processes` than before they are the same up to rounding.
+    """
     trajectories, source = _read(data)
-    return training.resume(folder, trajectories, source=source, display=display)
+    return training.resume(
+        folder, trajectories, source=source, display=display, processes=processes
+    )
 
 
 def open_run(folder: Path | str) -> Run:

@@ -33,17 +33,23 @@ def launched() -> tuple[int, int] | None:
 
     A single process is not launched: it trains alone.
     """
-    if PLACE in os.environ or int(os.environ.get("WORLD_SIZE", "1")) < 2:
+    said = os.environ.get("WORLD_SIZE", "1")
+    if not (said.isdecimal() and os.environ.get("RANK", "0").isdecimal()):
+        raise InputError(
+            f'WORLD_SIZE is "{said}" and RANK is "{os.environ.get("RANK", "")}". Expected numbers, '
+            f"as torchrun sets them. Unset them, or start with torchrun -m pgode train ..."
+        )
+    if PLACE in os.environ or int(said) < 2:
         return None
     missing = [name for name in ("RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
     if missing:
         raise InputError(
-            f"WORLD_SIZE is {os.environ['WORLD_SIZE']}, so this is one of several processes, but "
+            f"WORLD_SIZE is {said}, so this is one of several processes, but "
             f"{' and '.join(missing)} are not set and they cannot find each other. Expected the "
             f"environment that torchrun makes. Start them with torchrun -m pgode train ..., or "
             f"unset WORLD_SIZE."
         )
-    return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    return int(os.environ["RANK"]), int(said)
 
 
 @contextmanager
@@ -55,13 +61,13 @@ def launched_peers() -> Iterator[Peers]:
 
 
 @contextmanager
-def started_peers(size: int) -> Iterator[Peers]:
+def started_peers(size: int, module: str = FOLLOWER) -> Iterator[Peers]:
     """Start `size` - 1 processes on this machine and join them, as the one that leads.
 
     They end with the block, whatever ends it.
     """
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    children = [_Child(rank, size, store.port) for rank in range(1, size)]
+    children = [_Child(rank, size, store.port, module) for rank in range(1, size)]
     try:
         for child in children:
             child.wait_until_ready(store)
@@ -119,7 +125,7 @@ def _local_network() -> Iterator[None]:
 class _Child:
     """A process that was started here, and what it printed."""
 
-    def __init__(self, rank: int, size: int, port: int) -> None:
+    def __init__(self, rank: int, size: int, port: int, module: str) -> None:
         self.rank, self.size = rank, size
         self.log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         environment = {
@@ -132,7 +138,7 @@ class _Child:
         # A session of its own: an interrupt from the keyboard reaches only the leading process,
         # and all stop after the same step.
         self.process = subprocess.Popen(
-            [sys.executable, "-m", FOLLOWER],
+            [sys.executable, "-m", module],
             stdin=subprocess.DEVNULL,
             stdout=self.log,
             stderr=subprocess.STDOUT,
