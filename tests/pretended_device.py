@@ -1,13 +1,14 @@
 """A device for tests on machines that have none but the CPU: it refuses what a real one refuses.
 
 Each tensor on it is two: a fake one, on which `FakeTensorMode` follows devices and refuses any
-operation that mixes them, and a real one on the CPU that has the values. Models that decide by
-values (adaptive steps, chosen prototypes, rebuilt graphs) therefore run as they do on a real device,
-and their numbers can be compared with those of the CPU.
+operation that mixes them, and a real one on the CPU that has the values. So models that decide by
+values (adaptive steps, chosen prototypes, rebuilt graphs) run as they do on a real device, and
+their numbers can be compared with those of the CPU.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import torch
@@ -21,6 +22,10 @@ from pgode.batches import operators
 
 DEVICE = torch.device("cuda:0") if torch.version.cuda else torch.device("lazy:0")
 """CUDA. Where torch was built without it, autograd refuses the name, so another one stands in."""
+
+if DEVICE.type == "lazy" and not hasattr(torch, "lazy"):
+    # Checkpointing looks for the module of a device, of which it then needs nothing.
+    torch._register_device_module("lazy", ModuleType("torch.lazy"))
 
 PLAIN = {
     f"pgode::{name}": getattr(operators, name)._init_fn
@@ -101,10 +106,15 @@ class _Device(TorchDispatchMode):
         self.reads += there and fake is not None and not stays and bool(_tensors(fake))
         if not stays:
             return real
+        if torch.Tag.inplace_view in operation.tags:  # Such as transpose_: the shape changes, too.
+            _reshape(operation, given)
+            return args[0]
         written = {id(each.value): each for each in inputs if isinstance(each, Elsewhere)}
+        shadows = iter(_tensors(fake))
 
         def moved(each: Tensor) -> Tensor:
-            return written[id(each)] if id(each) in written else self._moved(each)
+            shadow = next(shadows, None)
+            return written[id(each)] if id(each) in written else self._moved(each, shadow)
 
         return tree_map_only(Tensor, moved, real)
 
@@ -113,10 +123,24 @@ class _Device(TorchDispatchMode):
             return tensor.shadow
         return self.fakes.from_tensor(tensor)
 
-    def _moved(self, real: Tensor) -> Elsewhere:
-        with self.fakes:
-            fake = torch.empty_strided(real.shape, real.stride(), dtype=real.dtype, device=DEVICE)
-        return Elsewhere(fake, real)
+    def _moved(self, real: Tensor, shadow: Tensor | None) -> Elsewhere:
+        """Real devices may lay out a result in another way than the CPU; views need one of both."""
+        if shadow is None or shadow.stride() != real.stride() or shadow.shape != real.shape:
+            with self.fakes:
+                like = {"dtype": real.dtype, "device": DEVICE}
+                shadow = torch.empty_strided(real.shape, real.stride(), **like)
+        return Elsewhere(shadow, real)
+
+
+def _reshape(operation: Any, given: tuple[Any, Any]) -> None:
+    """Apply an operation to the shape of the tensor itself, as torch does for such classes."""
+    with torch.utils._mode_utils.no_dispatch():
+        before = torch._C._meta_in_tls_dispatch_include()
+        torch._C._set_meta_in_tls_dispatch_include(True)
+        try:
+            operation(*given[0], **given[1])
+        finally:
+            torch._C._set_meta_in_tls_dispatch_include(before)
 
 
 def _tensors(tree: Any) -> list[Tensor]:
@@ -126,5 +150,11 @@ def _tensors(tree: Any) -> list[Tensor]:
 @contextmanager
 def pretended_device() -> Iterator[_Device]:
     """Within it, tensors and models can be moved to `DEVICE`."""
-    with _Device() as mode:
-        yield mode
+    before = torch._C._only_lift_cpu_tensors()
+    # As `FakeTensorMode` does: lists become tensors on the CPU first, then they are moved.
+    torch._C._set_only_lift_cpu_tensors(True)
+    try:
+        with _Device() as mode:
+            yield mode
+    finally:
+        torch._C._set_only_lift_cpu_tensors(before)

@@ -50,6 +50,11 @@ class Forecast:
     contexts: dict[str, Tensor] = field(default_factory=dict)
     evaluations: int = 0
 
+    def cpu(self) -> "Forecast":
+        """The same on the CPU, where its numbers can be read."""
+        contexts = {name: each.cpu() for name, each in self.contexts.items()}
+        return Forecast(self.mean.cpu(), self.samples.cpu(), contexts, self.evaluations)
+
 
 class Forecaster(nn.Module):
     """Base of every model. Training, evaluation and reports use only this interface.

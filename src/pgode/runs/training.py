@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from pgode.batches.devices import AUTO, chosen_device, device_name
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
@@ -43,13 +44,15 @@ def train(
     source: str = "",
     display: Display | None = None,
     calibrated: bool = True,
+    device: str | torch.device = AUTO,
 ) -> Run:
     """Train a model in a new run folder. Raises `TrainingStopped` if a signal ends it early.
 
     Calibration takes several forecasts of the validation split. With `calibrated=False` it is
-    skipped, for runs of which only the mean forecast is needed.
+    skipped, for runs of which only the mean forecast is needed. The device is no setting of the
+    run: see `pgode.batches.devices`.
     """
-    path = Path(folder)
+    path, place = Path(folder), chosen_device(device)
     check_new(path)
     training = data.split_of("train")
     config = config.model_copy(
@@ -64,7 +67,7 @@ def train(
     write_json(path / "normaliser.json", normaliser.to_json())
     write_json(path / "data.json", DataRecord.of(data, source, path).to_json())
     write_config(path, config)
-    return _continue(path, data, display, calibrated)
+    return _continue(path, data, display, calibrated, place)
 
 
 def check_new(folder: Path) -> None:
@@ -83,9 +86,13 @@ def resume(
     source: str = "",
     display: Display | None = None,
     calibrated: bool = True,
+    device: str | torch.device = AUTO,
 ) -> Run:
-    """Continue a run that was stopped, to the same numbers as without the interruption."""
-    path = find_run(folder)
+    """Continue a run that was stopped, to the same numbers as without the interruption.
+
+    On another device than before, numbers are the same up to its rounding and random draws.
+    """
+    path, place = find_run(folder), chosen_device(device)
     read_config(path)  # A run of another format is refused for that, whatever its data.
     expected = read_data(path).hash
     if data.hash != expected:
@@ -94,7 +101,7 @@ def resume(
             f"{data.hash[:12]}, that of the run {expected[:12]}. Expected the same data. Name "
             f"that file: pgode train DATA --resume {path}, or start a new run."
         )
-    return _continue(path, data, display, calibrated)
+    return _continue(path, data, display, calibrated, place)
 
 
 def calibrate(run: Run, validation: Windows) -> None:
@@ -106,7 +113,9 @@ def calibrate(run: Run, validation: Windows) -> None:
         write_calibration(run.folder, calibration)
 
 
-def _continue(path: Path, data: Trajectories, display: Display | None, calibrated: bool) -> Run:
+def _continue(
+    path: Path, data: Trajectories, display: Display | None, calibrated: bool, device: torch.device
+) -> Run:
     config, normaliser = read_config(path), read_normaliser(path)
     torch.manual_seed(config.training.seed)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
@@ -114,13 +123,21 @@ def _continue(path: Path, data: Trajectories, display: Display | None, calibrate
     training = Windows(data.split_of("train"), normaliser, window.condition, window.horizon)
     validation = Windows(_held_out(data), normaliser, window.condition, window.horizon)
     if model.trainable:
-        trainer = Trainer(model, training, validation, config, path)
+        trainer = Trainer(model, training, validation, config, path, device)
+        if display is not None:
+            display.say(_where(device, trainer.device))
         trainer.resume()
         if not trainer.fit(display or Display()):
             raise TrainingStopped(path)
     if calibrated:
-        calibrate(Run.open(path), validation)
-    return Run.open(path)
+        calibrate(Run.open(path, device), validation)
+    return Run.open(path, device)
+
+
+def _where(chosen: torch.device, used: torch.device) -> str:
+    if chosen.type == used.type:
+        return f"training on {device_name(used)}"
+    return f"training on {used.type}: the model needs double precision, which {chosen} lacks"
 
 
 def _settled(

@@ -48,8 +48,10 @@ class Trainer:
         validation: Windows,
         config: RunConfig,
         folder: Path,
+        device: torch.device | None = None,
     ) -> None:
         self.model, self.config, self.folder = model, config, folder
+        self.device = model.on(device or torch.device("cpu")).device
         self.training, self.validation = training, validation
         self.settings = config.training
         self.windows = EpochWindows(
@@ -119,9 +121,12 @@ class Trainer:
 
         torch.manual_seed(self.settings.seed)
         try:
+            self.model.to("cpu")  # Compiled code finds, on the windows themselves.
             found = self.model.prepare(self.training, self.settings.seed, told)
         except _StoppedError:
             return False
+        finally:
+            self.model.to(self.device)
         if found:
             self.progress.seconds += time.monotonic() - began
             self._save(self.last)
@@ -176,7 +181,8 @@ class Trainer:
             optimiser.zero_grad(set_to_none=True)
         try:
             horizon = self.horizon(progress.epoch)
-            losses = self.model.loss(self.training.batch(systems, starts, horizon))
+            batch = self.training.batch(systems, starts, horizon).to(self.device)
+            losses = self.model.loss(batch)
         except SolverError:
             return {}
         torch.autograd.backward(losses.total)
@@ -254,6 +260,7 @@ class Trainer:
         order, starts = self.windows.of_epoch(progress.epoch, self.horizon(progress.epoch))
         first = slice(measured_systems(len(order), settings.batch))
         batch = self.training.batch(order[first], starts[first], self.horizon(progress.epoch))
+        batch = batch.to(self.device)
         self.model.train()
         try:
             return gradient_norms(self.model, batch, _seed(settings.seed, progress.epoch))
@@ -272,8 +279,9 @@ class Trainer:
         gates = []
         origins = self.validation.origins(rolling=self.config.window.rolling)
         for batch in self.validation.batches(self.settings.batch, origins):
+            there = batch.to(self.device)
             try:
-                forecast = self.model.forecast(batch, batch.target_times)
+                forecast = self.model.forecast(there, there.target_times).cpu()
             except SolverError:
                 return math.inf, None
             known = batch.targets_observed

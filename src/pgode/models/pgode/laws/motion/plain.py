@@ -81,7 +81,7 @@ def _more(number: Number, wanted: Float[np.ndarray, "copies systems"], most: Num
     more = 2 * number
     while (few := (more < wanted) & (more < most)).any():
         more = np.where(few, 2 * more, more)
-    return np.minimum(more, most)
+    return np.asarray(np.minimum(more, most))
 
 
 @dataclass(frozen=True)
