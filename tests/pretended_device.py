@@ -65,9 +65,16 @@ class Elsewhere(Tensor):
     def __repr__(self) -> str:
         return f"Elsewhere({self.value})"
 
-    # torch would refuse both for any tensor class of Python; these answer as a real device does.
+    # torch would refuse these for any tensor class of Python; here they do as on a real device.
     def tolist(self):
         return self.cpu().tolist()
+
+    def __deepcopy__(self, memo):
+        copied = self.detach().clone()
+        if isinstance(self, torch.nn.Parameter):
+            copied = torch.nn.Parameter(copied, self.requires_grad)
+        memo[id(self)] = copied
+        return copied
 
     def numpy(self, *, force: bool = False):
         if not force:
@@ -84,14 +91,16 @@ class _Device(TorchDispatchMode):
 
     def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
         given = (args, kwargs or {})
+        inputs = _tensors(given)
+        there = any(isinstance(each, Elsewhere) for each in inputs)
+        if not there and given[1].get("device") != DEVICE:
+            return operation(*args, **given[1])
         with self.fakes:
             try:
                 fake_args, fake_kwargs = tree_map_only(Tensor, self._fake, given)
                 fake = operation(*fake_args, **fake_kwargs)
             except (DataDependentOutputException, DynamicOutputShapeException):
                 fake = None
-        inputs = _tensors(given)
-        there = any(isinstance(each, Elsewhere) for each in inputs)
         if fake is None:
             self.reads += there
             stays = there
@@ -153,8 +162,11 @@ def pretended_device() -> Iterator[_Device]:
     before = torch._C._only_lift_cpu_tensors()
     # As `FakeTensorMode` does: lists become tensors on the CPU first, then they are moved.
     torch._C._set_only_lift_cpu_tensors(True)
+    # Parameters in another precision are new ones: the values of these cannot be exchanged.
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
     try:
         with _Device() as mode:
             yield mode
     finally:
+        torch.__future__.set_overwrite_module_params_on_conversion(False)
         torch._C._set_only_lift_cpu_tensors(before)

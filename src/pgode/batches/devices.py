@@ -14,15 +14,20 @@ from pgode.runtime.errors import InputError
 AUTO = "auto"
 """CUDA if there is any, else Apple's MPS, else the CPU."""
 
-_KNOWN = re.compile(r"cpu|mps|cuda(:\d+)?")
+KINDS = ("cpu", "cuda", "mps")
 
 
 def chosen_device(name: str | torch.device = AUTO) -> torch.device:
-    """The device of this name; one that is not there is an error that names those that are."""
+    """The device of this name; one that is not there is an error that names those that are.
+
+    Other kinds that torch knows (xpu) have no name here, but can be given as they are in Python.
+    """
     text = str(name)
+    if isinstance(name, torch.device) and name.type not in KINDS:
+        return name
     if text == AUTO:
         return torch.device(_numbered("cuda") if _cuda() else "mps" if _mps() else "cpu")
-    if not _KNOWN.fullmatch(text):
+    if not re.fullmatch(r"cpu|mps|cuda(:\d+)?", text):
         raise InputError(
             f'there is no kind of device "{text}". Expected auto, cpu, cuda, cuda:N (its number) '
             f"or mps. Choose one of these; this machine has {_listed()}."

@@ -53,7 +53,7 @@ def save_checkpoint(
     values = {**vars(progress), "best": None if progress.best == float("inf") else progress.best}
     header = {"format": str(FORMAT), "progress": json.dumps(values)}
     with replacing(path) as temporary:
-        save_file({k: v.contiguous() for k, v in tensors.items()}, str(temporary), header)
+        save_file({k: v.cpu().contiguous() for k, v in tensors.items()}, str(temporary), header)
 
 
 def load_checkpoint(

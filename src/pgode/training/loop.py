@@ -121,12 +121,9 @@ class Trainer:
 
         torch.manual_seed(self.settings.seed)
         try:
-            self.model.to("cpu")  # Compiled code finds, on the windows themselves.
             found = self.model.prepare(self.training, self.settings.seed, told)
         except _StoppedError:
             return False
-        finally:
-            self.model.to(self.device)
         if found:
             self.progress.seconds += time.monotonic() - began
             self._save(self.last)
