@@ -20,10 +20,11 @@ from torch.utils._pytree import tree_map_only
 
 from pgode.batches import operators
 
-DEVICE = torch.device("cuda:0") if torch.version.cuda else torch.device("lazy:0")
-"""CUDA. Where torch was built without it, autograd refuses the name, so another one stands in."""
+DEVICE = torch.device("lazy:0")
+"""Stands in for CUDA, which autograd refuses even by name where torch was built without it. Every
+torch knows this one, and no code of ours does: it can only be treated as a device in general."""
 
-if DEVICE.type == "lazy" and not hasattr(torch, "lazy"):
+if not hasattr(torch, "lazy"):
     # Checkpointing looks for the module of a device, of which it then needs nothing.
     torch._register_device_module("lazy", ModuleType("torch.lazy"))
 

@@ -124,9 +124,9 @@ def _continue(
     validation = Windows(_held_out(data), normaliser, window.condition, window.horizon)
     if model.trainable:
         trainer = Trainer(model, training, validation, config, path, device)
+        trainer.resume()
         if display is not None:
             display.say(_where(device, trainer.device))
-        trainer.resume()
         if not trainer.fit(display or Display()):
             raise TrainingStopped(path)
     if calibrated:
