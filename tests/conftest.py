@@ -13,6 +13,12 @@ for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Hide GPUs, so that numbers are those of the CPU on every machine; `-m cuda` shows them."""
+    if config.getoption("markexpr") != "cuda":
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
 @pytest.fixture(autouse=True)
 def _same_start_for_every_test() -> None:
     """Seed torch, so that a test's outcome does not depend on which tests ran before it.

@@ -150,6 +150,24 @@ def test_compiled_operator_agrees_with_plain_torch(operation, graph, dtype):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @GRAPHS
+@pytest.mark.parametrize("operation", ["edge_sum", "spread"])
+def test_compiled_sums_over_edges_agree_with_plain_torch(operation, graph, dtype):
+    graph = random_graph(**graph, dtype=dtype)
+    operator = getattr(operators, operation)
+    for rows, number in (
+        (graph.rows_of_senders, graph.rows),
+        (graph.rows_of_receivers, graph.columns),
+    ):
+        size = graph.edges if operation == "edge_sum" else number
+        x = torch.randn(size, 3, dtype=dtype, requires_grad=True)
+        compiled, plain = operator(rows, x), operator._init_fn(rows, x)
+        assert_close(compiled, plain)
+        grad = torch.randn_like(plain)
+        assert_close(torch.autograd.grad(compiled, x, grad), torch.autograd.grad(plain, x, grad))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@GRAPHS
 def test_compiled_gradients_agree_with_the_plain_gradients(graph, dtype):
     graph = random_graph(**graph, dtype=dtype)
     _, inputs = bind("neighbour_sum", graph, dtype)

@@ -103,7 +103,7 @@ class Graph:
     @property
     def receivers(self) -> Int[Tensor, " edges"]:
         """The receiver of each edge."""
-        return operators.row_of_edge(self.offsets)
+        return operators.row_of_edge(self.offsets, self.edges)
 
     @cached_property
     def rows_of_senders(self) -> list[Tensor]:

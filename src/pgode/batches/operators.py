@@ -14,10 +14,10 @@ from torch import Tensor
 from pgode.batches import kernels
 
 
-def row_of_edge(offsets: Tensor) -> Tensor:
-    """The row that each edge belongs to."""
+def row_of_edge(offsets: Tensor, edges: int) -> Tensor:
+    """The row that each of so many edges belongs to."""
     rows = torch.arange(offsets.shape[0] - 1, device=offsets.device)
-    return torch.repeat_interleave(rows, offsets.diff().long())
+    return torch.repeat_interleave(rows, offsets.diff().long(), output_size=edges)
 
 
 def _numpy(*tensors: Tensor) -> list[np.ndarray]:
@@ -37,7 +37,7 @@ def neighbour_sum(
     edge: Tensor,
 ) -> Tensor:
     """out_i = sum_j relu(receive_i + send_j + attributes_ij edge)."""
-    rows, columns = row_of_edge(senders[0]), senders[1].long()
+    rows, columns = row_of_edge(senders[0], senders[1].shape[0]), senders[1].long()
     messages = torch.relu(receive[rows] + send[columns] + attributes @ edge)
     return torch.zeros_like(receive).index_add_(0, rows, messages)
 
@@ -83,7 +83,7 @@ def neighbour_sum_backward(
     grad: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of `neighbour_sum` with respect to receive, send and edge."""
-    rows, columns = row_of_edge(senders[0]), senders[1].long()
+    rows, columns = row_of_edge(senders[0], senders[1].shape[0]), senders[1].long()
     passed = grad[rows] * (receive[rows] + send[columns] + attributes @ edge > 0)
     return (
         torch.zeros_like(receive).index_add_(0, rows, passed),
@@ -171,7 +171,7 @@ def weighted_sum(
     offsets, neighbours, edges = senders
     terms = weights[edges.long()].unsqueeze(1) * send[neighbours.long()]
     out = send.new_zeros(offsets.shape[0] - 1, send.shape[1])
-    return out.index_add_(0, row_of_edge(offsets), terms)
+    return out.index_add_(0, row_of_edge(offsets, edges.shape[0]), terms)
 
 
 @weighted_sum.register_kernel("cpu")
@@ -212,7 +212,7 @@ def attend(
 ) -> Tensor:
     """out_i = sum_j weights_ij (query_i . key_j) value_j."""
     offsets, neighbours, edges = senders
-    rows, columns = row_of_edge(offsets), neighbours.long()
+    rows, columns = row_of_edge(offsets, edges.shape[0]), neighbours.long()
     scores = (query[rows] * key[columns]).sum(-1) * weights[edges.long()]
     out = value.new_zeros(offsets.shape[0] - 1, value.shape[1])
     return out.index_add_(0, rows, scores.unsqueeze(1) * value[columns])
@@ -271,7 +271,7 @@ def edge_sum(rows: list[Tensor], values: Tensor) -> Tensor:
     """out_i = sum of the values of the edges of row i; values are in the order of the edges."""
     offsets, _, edges = rows
     out = values.new_zeros(offsets.shape[0] - 1, values.shape[1])
-    return out.index_add_(0, row_of_edge(offsets), values[edges.long()])
+    return out.index_add_(0, row_of_edge(offsets, edges.shape[0]), values[edges.long()])
 
 
 @edge_sum.register_kernel("cpu")
@@ -293,7 +293,7 @@ def spread(rows: list[Tensor], x: Tensor) -> Tensor:
     """out_e = x_i for every edge e of row i."""
     offsets, _, edges = rows
     out = x.new_empty(edges.shape[0], x.shape[1])
-    return out.index_copy_(0, edges.long(), x[row_of_edge(offsets)])
+    return out.index_copy_(0, edges.long(), x[row_of_edge(offsets, edges.shape[0])])
 
 
 @spread.register_kernel("cpu")

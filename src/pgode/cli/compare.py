@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import ResultFile
+from pgode.cli.parameters import Device, ResultFile
 from pgode.runtime.errors import InputError
 
 
@@ -18,6 +18,7 @@ def compare(
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int = 20,
     seed: int = 0,
+    device: Device = "auto",
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     json: ResultFile = None,
 ) -> None:
@@ -73,6 +74,7 @@ def compare(
             horizons=None if horizons is None else whole_numbers(horizons, "--horizons"),
             samples=samples,
             seed=seed,
+            device=device,
         )
     console.print(comparison_table(result))
     for name, reason in result.omitted.items():

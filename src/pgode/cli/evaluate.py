@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import ResultFile, RunData, RunName, SampleSeed
+from pgode.cli.parameters import Device, ResultFile, RunData, RunName, SampleSeed
 
 
 def evaluate(
@@ -20,6 +20,7 @@ def evaluate(
     samples: int = 20,
     seed: SampleSeed = 0,
     replicas: Path | None = None,
+    device: Device = "auto",
     json: ResultFile = None,
 ) -> None:
     """Score a run's forecasts and those of the naive models.
@@ -57,7 +58,7 @@ def evaluate(
     if json is not None:
         writable_file(json)
     asked = ["mse"] if metrics is None else names(metrics, "--metrics", "metric", METRICS)
-    opened = Run.open(run)
+    opened = Run.open(run, device)
     source = data or source_of(run)
     console = table_console()
     with console.status("forecasting"):

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import RunName, SampleSeed
+from pgode.cli.parameters import Device, RunName, SampleSeed
 
 
 def forecast(
@@ -19,6 +19,7 @@ def forecast(
     times: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     samples: int | None = None,
     seed: SampleSeed = 0,
+    device: Device = "auto",
     format_: Annotated[str, Parameter("--format")] = "",
 ) -> None:
     """Forecast each system after its last observed frame.
@@ -58,12 +59,12 @@ def forecast(
     from pgode.runtime.files import file_size, writable_folder
 
     if format_:
-        _write_for_hubs(format_, run, data, output)
+        _write_for_hubs(format_, run, data, output, device)
         return
     (check_table_output if table else check_output)(output)
     check_samples(output, samples)
     writable_folder(output)
-    opened = Run.open(run)
+    opened = Run.open(run, device)
     console = Console()
 
     def say(text: str) -> None:
@@ -86,7 +87,7 @@ def forecast(
         say(trust)
 
 
-def _write_for_hubs(form: str, run: str, data: Path, output: Path) -> None:
+def _write_for_hubs(form: str, run: str, data: Path, output: Path, device: str) -> None:
     """Quantiles of weekly totals in the columns of forecast hubs."""
     from rich.console import Console
 
@@ -99,5 +100,6 @@ def _write_for_hubs(form: str, run: str, data: Path, output: Path) -> None:
     one_of("format", form, ("hubverse",))
     check_hubverse_output(output)
     writable_folder(output)
-    when, weeks = write_hubverse(Run.open(run), files.read(data), output, str(data))
+    opened = Run.open(run, device)
+    when, weeks = write_hubverse(opened, files.read(data), output, str(data))
     Console().print(f"wrote {output}: {weeks} weeks after {when}", highlight=False, soft_wrap=True)

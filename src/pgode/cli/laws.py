@@ -40,7 +40,7 @@ def laws(
     from pgode.runs.run import Run
     from pgode.runtime.files import writable_file, write_text
 
-    opened = Run.open(run)
+    opened = Run.open(run, "cpu")
     source = data or data_at_hand(opened)
     _check_outputs([path for path in (csv, svg) if path is not None], source)
     for path in (csv, svg):

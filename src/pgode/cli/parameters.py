@@ -10,4 +10,8 @@ RunData = Annotated[
     Path | None, Parameter(help="Data file; the one the run was trained on if not given.")
 ]
 SampleSeed = Annotated[int, Parameter(help="Seed of the samples.")]
+Device = Annotated[
+    str,
+    Parameter(help="auto (CUDA, else Apple's MPS, else the CPU), cpu, cuda, cuda:N or mps."),
+]
 ResultFile = Annotated[Path | None, Parameter(help="File for the full result.")]

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import RunData, RunName, SampleSeed
+from pgode.cli.parameters import Device, RunData, RunName, SampleSeed
 
 
 def report(
@@ -17,6 +17,7 @@ def report(
     examples: int = 6,
     samples: int = 20,
     seed: SampleSeed = 0,
+    device: Device = "auto",
 ) -> None:
     """Write a self-contained HTML report of a run: errors, trajectories, player, training.
 
@@ -43,7 +44,7 @@ def report(
     from pgode.runtime.files import writable_file
 
     scored = whole_numbers(horizons, "--horizons") if horizons is not None else None
-    opened = Run.open(run)
+    opened = Run.open(run, device)
     page = Path(f"{run}.html") if is_shipped(opened.folder) else opened.folder / "report.html"
     target = output or page
     writable_file(target)

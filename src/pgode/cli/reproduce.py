@@ -5,6 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Device
+
 
 def reproduce(
     names: Annotated[tuple[str, ...], Parameter(negative=())] = (),
@@ -20,6 +22,7 @@ def reproduce(
     per_length: Annotated[bool, Parameter(negative=())] = False,
     preset: str = "",
     engine: str = "local",
+    device: Device = "auto",
     folder: Annotated[Path, Parameter(("--folder", "-o"))] = Path("reproduction"),
 ) -> int:
     """Reproduce tables and figures of the paper, ours beside the published numbers.
@@ -67,7 +70,12 @@ def reproduce(
         return 0
     selection = Selection(budget, _names(datasets), _names(models), seeds, per_length, preset)
     return reproduce_all(
-        names, selection, folder, jobs=jobs, engine=engine, show=show, console=console
+        *(names, selection, folder),
+        jobs=jobs,
+        engine=engine,
+        device=device,
+        show=show,
+        console=console,
     )
 
 

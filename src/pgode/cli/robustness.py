@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import ResultFile
+from pgode.cli.parameters import Device, ResultFile
 from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ def robustness(
     draws: int = 4,
     seed: int = 0,
     perturb: Literal["state", "observed"] = "state",
+    device: Device = "auto",
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("robustness.html"),
     json: ResultFile = None,
 ) -> None:
@@ -77,7 +78,7 @@ def robustness(
             f"--json or --output another name."
         )
     console = Console()
-    result = _measure(runs, data, split, perturbations, console)
+    result = _measure(runs, data, split, perturbations, console, device)
     for table in (growth_table(result), bound_table(result), comparison_table(result)):
         if table is not None:
             console.print(table)
@@ -96,6 +97,7 @@ def _measure(
     split: str,
     perturbations: "Perturbations",
     console: "Console",
+    device: str,
 ) -> "Robustness":
     """Measure the runs, with one progress bar for each of them on a terminal."""
     from rich.markup import escape
@@ -112,5 +114,5 @@ def _measure(
             bar.update(tasks[run], completed=share)
 
         return measure_robustness(
-            runs, data, split=split, perturbations=perturbations, on_progress=show
+            runs, data, split=split, perturbations=perturbations, on_progress=show, device=device
         )

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Device
+
 REASONS = {
     "molecules": "the data describe a molecule",
     "messages": "the data name no positions with velocities, or no edges, or have known inputs, or "
@@ -29,6 +31,7 @@ def train(
         tuple[str, ...], Parameter(name="--set", negative=(), consume_multiple=False)
     ] = (),
     resume: Path | None = None,
+    device: Device = "auto",
 ) -> int:
     """Train a model on a data file, or resume a run that was stopped.
 
@@ -88,10 +91,11 @@ def train(
             if any(other is not None for other in others) or model != "pgode":
                 raise InputError(
                     "--resume continues a run with its settings and takes no others. Expected "
-                    "only --resume RUN (and --processes, and the data file if it has moved). Start "
-                    "a new run to change settings."
+                    "only --resume RUN (with --device, --processes, and the data file if it has "
+                    "moved). Start a new run to change settings."
                 )
-            api.resume(resume, data or source_of(resume), display=Live(), processes=processes)
+            file = data or source_of(resume)
+            api.resume(resume, file, device=device, display=Live(), processes=processes)
             folder = resume
         else:
             if data is None or output is None:
@@ -111,6 +115,7 @@ def train(
                 processes=processes,
                 config=config,
                 settings=parse_changes(list(changes)),
+                device=device,
                 display=Live(),
                 on_preset=lambda name: console.print(f"Using preset {name}: {REASONS[name]}."),
             )
@@ -119,7 +124,7 @@ def train(
         command = f"pgode train --resume {stopped.folder}"
         console.print(f"Stopped; the run is saved. Continue it: {command}")
         return 130
-    found = Run.open(folder).model
+    found = Run.open(folder, "cpu").model
     for finding in found.findings():
         console.print(f"Found {finding}", highlight=False)
     if epochs is not None and not any(True for _ in found.parameters()):

@@ -106,9 +106,9 @@ def predict(
     batches, results, first = [], [], 0
     systems = []
     for batch in windows.batches(BATCH, chosen):
-        result = model.forecast(batch, batch.target_times, draws)
+        there = batch.to(model.device)
         batches.append(batch)
-        results.append(result)
+        results.append(model.forecast(there, there.target_times, draws).cpu())
         systems.append(batch.system.numpy() + first)
         first += batch.systems
     seconds = time.perf_counter() - began

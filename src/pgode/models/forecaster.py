@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.devices import has_doubles
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
 from pgode.models.flow import Flow
@@ -48,6 +50,11 @@ class Forecast:
     contexts: dict[str, Tensor] = field(default_factory=dict)
     evaluations: int = 0
 
+    def cpu(self) -> "Forecast":
+        """The same on the CPU, where its numbers can be read."""
+        contexts = {name: each.cpu() for name, each in self.contexts.items()}
+        return Forecast(self.mean.cpu(), self.samples.cpu(), contexts, self.evaluations)
+
 
 class Forecaster(nn.Module):
     """Base of every model. Training, evaluation and reports use only this interface.
@@ -63,10 +70,24 @@ class Forecaster(nn.Module):
     trainable: ClassVar[bool] = True
     known_inputs: ClassVar[KnownInputs] = "none"
     config_type: ClassVar[type[ModelConfig]] = ModelConfig
+    needs_doubles: ClassVar[bool] = False
+    """Whether nearly all of it is computed in double precision, which not every device has."""
 
     def __init__(self, config: ModelConfig, normaliser: Normaliser) -> None:
         super().__init__()
         self.config, self.normaliser = config, normaliser
+        # Follows the model from device to device, also where it has no parameters.
+        self.register_buffer("_here", torch.empty(0), persistent=False)
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model is, and where its batches have to be."""
+        return self.get_buffer("_here").device
+
+    def on(self, device: torch.device) -> "Forecaster":
+        """The model, moved there; to the CPU if the device lacks a precision that it needs."""
+        fits = has_doubles(device) or not self.needs_doubles
+        return self.to(device if fits else torch.device("cpu"))
 
     @classmethod
     def build(cls, config: ModelConfig, normaliser: Normaliser) -> "Forecaster":

@@ -103,7 +103,9 @@ class Segment:
     ) -> Float[Tensor, "outputs rows width"]:
         """States at the strictly increasing clock readings; the first reading is that of z."""
         config = self.watch.config
-        s = torch.tensor(clock, dtype=torch.float64).to(z.device)
+        # Apple's devices have no double precision.
+        precision = torch.float32 if z.device.type == "mps" else torch.float64
+        s = torch.tensor(clock, dtype=precision).to(z.device)
         # The last step always ends on the last reading: the derivative is never evaluated at later
         # times. The other steps end on every reading too, unless the method interpolates.
         ends = s[-1:] if self.watch.method.interpolates else s[1:]

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Column, Table
 
+from pgode.batches.devices import AUTO, chosen_device
 from pgode.reproduce.output import drawing
 from pgode.reproduce.output.collect import collect
 from pgode.reproduce.output.content import TableContent
@@ -43,17 +44,20 @@ def reproduce_all(
     *,
     jobs: int,
     engine: str,
+    device: str,
     show: bool,
     console: Console,
 ) -> int:
     """Train what is missing and write the named experiments; 1 if a training failed, else 0."""
     experiments = _experiments(names, selection)
-    _check(selection, jobs, engine)
+    _check(selection, jobs, engine, device)
     writable_folder(root / "results" / "x")
     failures: dict[str, str] = {}
     if not show:
         trained = [each for each in experiments if each.kind != "cost"]
-        failures = run_grid(trained, selection, root, jobs=jobs, engine=engine, console=console)
+        failures = run_grid(
+            trained, selection, root, jobs=jobs, engine=engine, device=device, console=console
+        )
         for each in experiments:
             if each.kind == "cost":
                 _measure(each, selection.budget, root, console)
@@ -72,13 +76,19 @@ def _experiments(names: Sequence[str], selection: Selection) -> list[Experiment]
     return [each for each in parts if each is not None]
 
 
-def _check(selection: Selection, jobs: int, engine: str) -> None:
+def _check(selection: Selection, jobs: int, engine: str, device: str) -> None:
     check_int("--jobs", jobs, 1)
     if engine not in ENGINES:
         raise InputError(
             f'--engine is "{engine}". Expected one of {", ".join(ENGINES)}. Leave it out for local '
             f"processes."
         )
+    if engine == "ray" and device not in (AUTO, "cpu"):
+        raise InputError(
+            f"--device {device} does not go with --engine ray, whose tasks ask for CPUs alone. "
+            f"Expected auto or cpu. Leave --device out, or --engine."
+        )
+    chosen_device(device)
     presets = presets_of("pgode")
     if selection.preset and selection.preset not in presets:
         raise InputError(

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pgode.batches.devices import AUTO, chosen_device
 from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runs import training
@@ -28,6 +29,7 @@ def train(
     processes: int | None = None,
     config: Path | str | None = None,
     settings: dict[str, Any] | None = None,
+    device: str = AUTO,
     display: Display | None = None,
     on_preset: Callable[[str], None] | None = None,
 ) -> Run:
@@ -35,9 +37,10 @@ def train(
 
     The default preset is `molecules` for data of atoms, `messages` for data that do not name
     positions and velocities, otherwise `default`; `on_preset` is called with the name of a preset
-    that the data selected. `settings` are single changes by their full
-    name: {"training.batch": 8}. An interrupt saves the run and raises `TrainingStopped`, a
-    KeyboardInterrupt; `resume` continues from there.
+    that the data selected. `settings` are single changes by their full name:
+    {"training.batch": 8}. `device` is auto (CUDA, else Apple's MPS, else the CPU), cpu, cuda,
+    cuda:N or mps; it is not stored with the run. An interrupt saves the run and raises
+    `TrainingStopped`, a KeyboardInterrupt; `resume` continues from there.
     """
     options = {
         "window.horizon": horizon,
@@ -50,6 +53,7 @@ def train(
     changes |= {key: value for key, value in options.items() if value is not None}
     file = None if config is None else Path(config)
     # Before reading the data, which may take long.
+    chosen_device(device)
     chosen = _possible(model, preset, file, changes)
     training.check_new(Path(folder))
     writable_folder(Path(folder) / "config.json")
@@ -62,7 +66,9 @@ def train(
     if display is not None and fitted.window.horizon < chosen.window.horizon:
         display.say(f"forecasting {fitted.window.horizon} frames, as many as the data have")
     chosen = fitted
-    return training.train(trajectories, folder, chosen, source=source, display=display)
+    return training.train(
+        trajectories, folder, chosen, source=source, display=display, device=device
+    )
 
 
 def _possible(
@@ -84,22 +90,33 @@ def resume(
     folder: Path | str,
     data: Trajectories | Path | str,
     *,
+    device: str = AUTO,
     display: Display | None = None,
     processes: int | None = None,
 ) -> Run:
     """Continue a run that was stopped, to the same numbers as without the interruption.
 
-    With another number of `processes` than before they are the same up to rounding.
+    With another number of `processes` than before they are the same up to rounding, on another
+    device up to its rounding and random draws.
     """
+    chosen_device(device)
     trajectories, source = _read(data)
     return training.resume(
-        folder, trajectories, source=source, display=display, processes=processes
+        folder,
+        trajectories,
+        source=source,
+        display=display,
+        device=device,
+        processes=processes,
     )
 
 
-def open_run(folder: Path | str) -> Run:
-    """Open a run folder, or a model that comes with pgode by its name ("springs-10")."""
-    return Run.open(folder)
+def open_run(folder: Path | str, device: str = AUTO) -> Run:
+    """Open a run folder, or a model that comes with pgode by its name ("springs-10").
+
+    `device` computes its forecasts, wherever it was trained: auto, cpu, cuda, cuda:N or mps.
+    """
+    return Run.open(folder, device)
 
 
 def _read(data: Trajectories | Path | str) -> tuple[Trajectories, str]:

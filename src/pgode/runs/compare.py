@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pgode.batches.devices import AUTO
 from pgode.batches.origins import Origins, parsed
 from pgode.batches.windows import Windows
 from pgode.data import files
@@ -34,14 +35,16 @@ def compare(
     horizons: Sequence[int] | None = None,
     samples: int = 20,
     seed: int = 0,
+    device: str = AUTO,
 ) -> RunComparison:
     """Errors of several runs on the same forecast frames, with ranges of their differences.
 
     The first run is the one that others are compared with, and whose scaled units are used. Runs
     may have conditions of different lengths: windows are aligned so that all forecast the same
-    frames. The data are those of the first run if not given.
+    frames. The data are those of the first run if not given. Runs that are opened here compute on
+    `device`.
     """
-    opened = named_runs(runs)
+    opened = named_runs(runs, device)
     first = next(iter(opened.values()))
     _check_alike(opened)
     check_metric(metric)
@@ -70,9 +73,9 @@ def compare(
     return _compared(first, shared, naive, omitted, scored, metric, split, where, given, seed)
 
 
-def named_runs(runs: Sequence[Run | Path | str]) -> dict[str, Run]:
+def named_runs(runs: Sequence[Run | Path | str], device: str = AUTO) -> dict[str, Run]:
     """Runs by a short name: that of the folder, or the whole path where two are the same."""
-    opened = [each if isinstance(each, Run) else Run.open(each) for each in runs]
+    opened = [each if isinstance(each, Run) else Run.open(each, device) for each in runs]
     if len(opened) < 2:
         raise InputError(
             f"cannot compare {len(opened)} run. Expected at least two: pgode compare runs/a "

@@ -24,7 +24,13 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.processes import worker_exit_code
 from pgode.training import RunConfig, Trainer
 from pgode.training.display import Display
-from pgode.training.parallel.launch import launched, launched_peers, started_peers, starter
+from pgode.training.parallel.launch import (
+    device_of,
+    launched,
+    launched_peers,
+    started_peers,
+    starter,
+)
 from pgode.training.parallel.team import ALONE, Team, Together
 
 SHARED = ".shared-data.nc"
@@ -33,7 +39,12 @@ SHARED = ".shared-data.nc"
 
 @contextmanager
 def team_of(
-    folder: Path, config: RunConfig, normaliser: Normaliser, data: Trajectories, source: str
+    folder: Path,
+    config: RunConfig,
+    normaliser: Normaliser,
+    data: Trajectories,
+    source: str,
+    device: torch.device,
 ) -> Iterator[Team]:
     """The processes that train a run, this one as the one that leads."""
     processes = config.training.processes or 1
@@ -47,6 +58,7 @@ def team_of(
             "data": str(file),
             "hash": data.hash,
             "folder": str(folder),
+            "device": device.type,
         }
         peers.tell("run", json.dumps(run))
         try:
@@ -68,7 +80,8 @@ def follow(peers: Peers, data: Path | None = None) -> bool:
             training_windows(trajectories, normaliser, config),
             held_out_windows(trajectories, normaliser, config),
         )
-        trainer = Trainer(model, *windows, config, Path(run["folder"]), Together(peers))
+        folder, device = Path(run["folder"]), device_of(peers.rank, run["device"])
+        trainer = Trainer(model, *windows, config, folder, Together(peers), device)
     except InputError as error:
         peers.tell(f"failed/{peers.rank}", str(error))
         raise

@@ -168,7 +168,8 @@ def forecast_future(
     first = 0
     for batch in windows.last(BATCH, frames):
         times = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
-        result = model.forecast(batch, times, draws_for(samples, calibration))
+        there = (batch.to(model.device), times.to(model.device))
+        result = model.forecast(*there, draws_for(samples, calibration)).cpu()
         rows = slice(first, first + batch.systems)
         scaled = result.mean.double().numpy()
         draws = result.samples.double().numpy()

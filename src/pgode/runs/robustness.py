@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from pgode.batches.devices import AUTO
 from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.robustness.comparison import compare_runs
@@ -26,6 +27,7 @@ def measure_robustness(
     split: str = "test",
     perturbations: Perturbations | None = None,
     on_progress: OnProgress = lambda run, share: None,
+    device: str = AUTO,
 ) -> Robustness:
     """Perturb the forecasts of every run on one split, and compare several prototypes with one.
 
@@ -34,7 +36,7 @@ def measure_robustness(
     and their data checked before the first is measured.
     """
     paths = _paths(runs)
-    opened = [Run.open(path) for path in paths]
+    opened = [Run.open(path, device) for path in paths]
     perturbations = perturbations or Perturbations(opened[0].config.window.horizon)
     names = _names(paths, [run.folder.resolve() for run in opened])
     trajectories, source = _read(source_of(paths[0]) if data is None else data)

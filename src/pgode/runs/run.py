@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from pgode.batches.devices import AUTO, chosen_device
 from pgode.batches.normaliser import Normaliser
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import Calibration, Evaluation, evaluate
@@ -39,14 +41,19 @@ class Run:
     calibration: Calibration | None
 
     @classmethod
-    def open(cls, folder: Path | str) -> "Run":
-        """Open a run folder, or a model that comes with the package (springs-10), by name."""
+    def open(cls, folder: Path | str, device: str | torch.device = AUTO) -> "Run":
+        """Open a run folder, or a model that comes with the package (springs-10), by name.
+
+        `device` computes what is asked of the run, wherever it was trained: auto (CUDA, else
+        Apple's MPS, else the CPU), cpu, cuda, cuda:N or mps.
+        """
+        place = chosen_device(device)
         path = run_folder.find_run(folder)
         config, normaliser = run_folder.read_config(path), run_folder.read_normaliser(path)
         model = build_model(config.name, model_config(config.name, config.model), normaliser)
         if model.trainable:
             load_weights(run_folder.weights_file(path), model)
-        model.eval()
+        model.on(place).eval()
         data, calibration = run_folder.read_data(path), run_folder.read_calibration(path)
         return cls(path, config, normaliser, model, data, calibration)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from pgode.batches.devices import AUTO, chosen_device, device_name
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
@@ -47,13 +48,15 @@ def train(
     source: str = "",
     display: Display | None = None,
     calibrated: bool = True,
+    device: str | torch.device = AUTO,
 ) -> Run:
     """Train a model in a new run folder. Raises `TrainingStopped` if a signal ends it early.
 
     Calibration takes several forecasts of the validation split. With `calibrated=False` it is
-    skipped, for runs of which only the mean forecast is needed.
+    skipped, for runs of which only the mean forecast is needed. The device is no setting of the
+    run: see `pgode.batches.devices`.
     """
-    path = Path(folder)
+    path, place = Path(folder), chosen_device(device)
     check_new(path)
     training = data.split_of("train")
     config = config.model_copy(
@@ -65,11 +68,11 @@ def train(
     normaliser = Normaliser.fit(training)
     _try_forecast(data, normaliser, config)
     config = _settled(training, normaliser, config, display)
-    config = _with_processes(training, normaliser, config)
+    config = _with_processes(training, normaliser, config, place)
     write_json(path / "normaliser.json", normaliser.to_json())
     write_json(path / "data.json", DataRecord.of(data, source, path).to_json())
     write_config(path, config)
-    return _continue(path, data, source, display, calibrated)
+    return _continue(path, data, source, display, calibrated, place)
 
 
 def check_new(folder: Path) -> None:
@@ -88,13 +91,15 @@ def resume(
     source: str = "",
     display: Display | None = None,
     calibrated: bool = True,
+    device: str | torch.device = AUTO,
     processes: int | None = None,
 ) -> Run:
     """Continue a run that was stopped, to the same numbers as without the interruption.
 
-    With another number of `processes` the numbers are the same up to rounding.
+    With another number of `processes` than before they are the same up to rounding, on another
+    device up to its rounding and random draws.
     """
-    path = find_run(folder)
+    path, place = find_run(folder), chosen_device(device)
     read_config(path)  # A run of another format is refused for that, whatever its data.
     group = launched()
     processes = group[1] if group else processes
@@ -105,7 +110,7 @@ def resume(
             f"{data.hash[:12]}, that of the run {expected[:12]}. Expected the same data. Name "
             f"that file: pgode train DATA --resume {path}, or start a new run."
         )
-    return _continue(path, data, source, display, calibrated, processes)
+    return _continue(path, data, source, display, calibrated, place, processes)
 
 
 def calibrate(run: Run, validation: Windows) -> None:
@@ -123,6 +128,7 @@ def _continue(
     source: str,
     display: Display | None,
     calibrated: bool,
+    device: torch.device,
     processes: int | None = None,
 ) -> Run:
     config, normaliser = read_config(path), read_normaliser(path)
@@ -131,17 +137,27 @@ def _continue(
     training = training_windows(data, normaliser, config)
     if processes is not None:
         asked = with_processes(config, processes)
-        config = settled_processes(asked, training, model, None)
+        config = settled_processes(asked, training, model, device, None)
     validation = held_out_windows(data, normaliser, config)
     if model.trainable:
-        with team_of(path, config, normaliser, data, source) as team:
-            trainer = Trainer(model, training, validation, config, path, team)
+        with team_of(path, config, normaliser, data, source, device) as team:
+            trainer = Trainer(model, training, validation, config, path, team, device)
             trainer.resume()
+            if display is not None:
+                display.say(_where(device, trainer))
             if not trainer.fit(display or Display()):
                 raise TrainingStopped(path)
     if calibrated:
-        calibrate(Run.open(path), validation)
-    return Run.open(path)
+        calibrate(Run.open(path, device), validation)
+    return Run.open(path, device)
+
+
+def _where(chosen: torch.device, trainer: Trainer) -> str:
+    used, size = trainer.device, trainer.team.size
+    if chosen.type == used.type:
+        many = f", {size} processes" if size > 1 else ""
+        return f"training on {device_name(used)}{many}"
+    return f"training on {used.type}: the model needs double precision, which {chosen} lacks"
 
 
 def _settled(
@@ -157,11 +173,13 @@ def _settled(
     return config.model_copy(update={"model": settled.model_dump(mode="json")})
 
 
-def _with_processes(training: Trajectories, normaliser: Normaliser, config: RunConfig) -> RunConfig:
+def _with_processes(
+    training: Trajectories, normaliser: Normaliser, config: RunConfig, device: torch.device
+) -> RunConfig:
     windows = Windows(training, normaliser, config.window.condition, config.window.horizon)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
     group = launched()
-    return settled_processes(config, windows, model, group[1] if group else None)
+    return settled_processes(config, windows, model, device, group[1] if group else None)
 
 
 def _try_forecast(data: Trajectories, normaliser: Normaliser, config: RunConfig) -> None:

@@ -84,7 +84,7 @@ def _tensors(model: nn.Module, optimisers: dict[str, torch.optim.Optimizer]) -> 
         for index, state in optimiser.state_dict()["state"].items():
             for key, value in state.items():
                 tensors[f"{name}.{index}.{key}"] = torch.as_tensor(value)
-    return {name: value.contiguous() for name, value in tensors.items()}
+    return {name: value.cpu().contiguous() for name, value in tensors.items()}
 
 
 def load_checkpoint(

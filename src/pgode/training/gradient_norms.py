@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from pgode.batches.devices import random_devices
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecaster
 
@@ -34,7 +35,7 @@ def gradient_norms(model: Forecaster, batch: Batch, seed: int) -> GradientNorms:
     if not encoders:
         return {}
     parameters = [each for group in encoders.values() for each in group]
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(random_devices(model.device)):
         torch.manual_seed(seed)
         terms = model.loss(batch).terms
     norms: GradientNorms = {name: {} for name in encoders}

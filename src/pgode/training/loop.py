@@ -27,9 +27,10 @@ from pgode.training.descent import learning_rate, optimisers_for
 from pgode.training.display import Display
 from pgode.training.gate_use import GateUse
 from pgode.training.gradient_norms import GradientNorms, gradient_norms, measured_systems
-from pgode.training.memory import keep_freed_memory, peak_memory
+from pgode.training.memory import keep_freed_memory
 from pgode.training.metrics import EpochRow, MetricsLog
-from pgode.training.parallel.team import ALONE, Team, Validation
+from pgode.training.parallel.team import ALONE, Team
+from pgode.training.parallel.validating import validated
 
 SAVE_EVERY = 120.0
 """Longest time in seconds between two checkpoints within an epoch."""
@@ -60,8 +61,10 @@ class Trainer:
         config: RunConfig,
         folder: Path,
         team: Team = ALONE,
+        device: torch.device | None = None,
     ) -> None:
         self.model, self.config, self.folder, self.team = model, config, folder, team
+        self.device = model.on(device or torch.device("cpu")).device
         self.training, self.validation = training, validation
         self.settings = config.training
         self.windows = EpochWindows(
@@ -216,7 +219,7 @@ class Trainer:
         self._stops = stop and self.team.size == 1
         try:
             horizon = self.horizon(self.progress.epoch)
-            batch = self.team.batch(self.training, systems, starts, horizon)
+            batch = self.team.batch(self.training, systems, starts, horizon).to(self.device)
             losses = self.model.loss(batch)
             torch.autograd.backward(losses.total)
             terms, self._stops = self.team.summed(losses, batch, self.all_parameters, stop)
@@ -295,13 +298,13 @@ class Trainer:
         order, starts = self.windows.of_epoch(progress.epoch, self.horizon(progress.epoch))
         first = slice(measured_systems(len(order), settings.batch))
         batch = self.training.batch(order[first], starts[first], self.horizon(progress.epoch))
+        batch = batch.to(self.device)
         self.model.train()
         try:
             return gradient_norms(self.model, batch, _seed(settings.seed, progress.epoch))
         except SolverError:
             return {}
 
-    @torch.no_grad()
     def validate(self) -> tuple[float, GateUse | None, float]:
         """Mean squared error of the mean forecast over the validation split, and use of the gate.
 
@@ -309,28 +312,12 @@ class Trainer:
         and later epochs may recover. The last number is the peak memory so far, in GB.
         """
         self.model.eval()
-        found = self.team.validated(self._validated())
+        origins = self.team.part(self.validation.origins(rolling=self.config.window.rolling))
+        own = validated(self.model, self.validation, origins, self.settings.batch, self.device)
+        found = self.team.validated(own)
         gate = None if found.gates is None or not found.solved else GateUse.of(found.gates)
         error = found.error / max(found.count, 1.0) if found.solved else math.inf
         return error, gate, found.memory
-
-    def _validated(self) -> Validation:
-        """The own part of the validation split."""
-        total = count = 0.0
-        gates, solved = [], True
-        origins = self.team.part(self.validation.origins(rolling=self.config.window.rolling))
-        for batch in self.validation.batches(self.settings.batch, origins):
-            try:
-                forecast = self.model.forecast(batch, batch.target_times)
-            except SolverError:
-                solved = False
-                break
-            known = batch.targets_observed
-            total += float((forecast.mean - batch.targets).square()[known].double().sum())
-            count += float(known.sum())
-            gates += [forecast.contexts["gate"].numpy()] if "gate" in forecast.contexts else []
-        weights = np.concatenate(gates) if gates else None
-        return Validation(total, count, weights, solved, peak_memory())
 
     def _save(self, path: Path) -> None:
         if self.team.leads:

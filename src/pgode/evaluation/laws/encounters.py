@@ -69,7 +69,9 @@ def kind_agreement(model: ForceLaws, systems: Trajectories, condition: int) -> f
 @torch.no_grad()
 def gate_of(model: ForceLaws, batch: Batch) -> Float[np.ndarray, "objects prototypes"]:
     """Weights of the prototypes for each object of a batch."""
-    return np.asarray(model.forecast(batch, batch.target_times[:, :1]).contexts["gate"].numpy())
+    there = batch.to(model.device)
+    found = model.forecast(there, there.target_times[:, :1]).cpu()
+    return np.asarray(found.contexts["gate"].numpy())
 
 
 def _distances(

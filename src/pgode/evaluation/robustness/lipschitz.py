@@ -32,7 +32,7 @@ def local_lipschitz(
     with torch.enable_grad():
         leaf = state.detach().requires_grad_()
         value = field(leaf)
-    direction = torch.randn(state.shape, generator=generator, dtype=state.dtype)
+    direction = torch.randn(state.shape, generator=generator, dtype=state.dtype).to(state)
     largest = state.new_zeros(systems)
     for _ in range(pairs):
         step = _scaled(direction, system, systems, DISTANCE)

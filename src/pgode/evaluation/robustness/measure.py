@@ -36,6 +36,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from pgode.batches.devices import has_doubles
 from pgode.batches.windows import Batch, Windows
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import BATCH
@@ -96,13 +97,14 @@ def measure_model(
     Works in float64: in float32 the difference of two forecasts soon consists of rounding errors.
     Models whose states have the same shape get the same random directions.
     """
-    exact = deepcopy(model).double().eval().requires_grad_(False)
+    device = model.device if has_doubles(model.device) else torch.device("cpu")
+    exact = deepcopy(model).to(device).double().eval().requires_grad_(False)
     ahead = perturbations.horizon if model.normaliser.inputs else 1
     windows = Windows(data, model.normaliser, condition, ahead)
     generator = torch.Generator().manual_seed(perturbations.seed)
     measured, batches = [], -(-len(windows) // BATCH)
     for number, float32_batch in enumerate(windows.batches(BATCH)):
-        batch = float32_batch.to(dtype=torch.float64)
+        batch = float32_batch.to(device, torch.float64)
         batch_progress = progress_between(on_progress, number / batches, (number + 1) / batches)
         with torch.no_grad():
             measured.append(_measure_batch(exact, batch, perturbations, generator, batch_progress))
@@ -116,8 +118,9 @@ def _measure_batch(
     generator: torch.Generator,
     on_progress: OnProgress,
 ) -> _BatchMeasurement:
-    horizon, system = perturbations.horizon, batch.system.numpy()
-    times = torch.arange(1.0, horizon + 1, dtype=torch.float64).expand(batch.systems, -1)
+    horizon, system = perturbations.horizon, batch.system.cpu().numpy()
+    times = torch.arange(1.0, horizon + 1, dtype=torch.float64, device=batch.states.device)
+    times = times.expand(batch.systems, -1)
     flow = None if perturbations.observed else model.flow(batch)
     if flow is None:
         rollout, mask = rollout_from_observation(model, batch, times, perturbations.seed)
@@ -145,9 +148,8 @@ def _constants(
         on_progress((k + 1) / len(fields))
     prototypes = torch.stack(constants[1:] or constants)
     theorem = theorem_rate(flow.weights, prototypes, system)
-    return _Constants(
-        flow.weights.numpy(), constants[0].numpy(), prototypes.numpy(), theorem.numpy()
-    )
+    numbers = (flow.weights, constants[0], prototypes, theorem)
+    return _Constants(*(each.cpu().numpy() for each in numbers))
 
 
 def _summary(

@@ -81,9 +81,9 @@ def rollout_from_observation(
 
     An object's last frame is the last one in which any of its features was observed.
     """
-    frames = torch.arange(1, batch.states.shape[1] + 1)
+    frames = torch.arange(1, batch.states.shape[1] + 1, device=times.device)
     last = (batch.observed.any(2) * frames).amax(1).sub(1).clamp(min=0)
-    rows = torch.arange(batch.objects)
+    rows = torch.arange(batch.objects, device=times.device)
 
     def rollout(change: Tensor) -> tuple[Tensor, Tensor | None]:
         states = batch.states.clone()
@@ -113,13 +113,15 @@ def difference_norms(
     forecast = np.empty((len(magnitudes), draws, int(perturbed.sum()), reference.shape[1]))
     state = None if reference_states is None else np.empty_like(forecast)
     for draw in range(draws):
-        direction = torch.randn(mask.shape, generator=generator, dtype=mask.dtype) * mask
+        # Drawn on the CPU: the same directions on every device.
+        direction = torch.randn(mask.shape, generator=generator, dtype=mask.dtype).to(mask) * mask
         direction = torch.nn.functional.normalize(direction, dim=1)
         for k, magnitude in enumerate(magnitudes):
             mean, states = rollout(magnitude * direction)
-            forecast[k, draw] = (mean - reference).norm(dim=2)[perturbed].numpy()
+            forecast[k, draw] = (mean - reference).norm(dim=2)[perturbed].cpu().numpy()
             if state is not None and states is not None and reference_states is not None:
-                state[k, draw] = (states - reference_states).norm(dim=2).T[perturbed].numpy()
+                apart = (states - reference_states).norm(dim=2).T[perturbed]
+                state[k, draw] = apart.cpu().numpy()
             on_progress((draw * len(magnitudes) + k + 1) / (draws * len(magnitudes)))
     return forecast, state
 

@@ -97,7 +97,7 @@ class SeasonalRate(Seasonal):
         last, _ = last_observed(batch)
         if self.period is None or batch.states.shape[1] < self.period:
             return last.unsqueeze(1).expand(-1, times.shape[1], -1)
-        season = batch.states[:, -self.period :].double().cpu().numpy()
+        season = batch.states[:, -self.period :].cpu().double().numpy()
         seen = batch.observed[:, -self.period :].cpu().numpy()
         raw = np.where(seen, self.normaliser.raw(np.where(seen, season, 0.0)), 0.0)
         mean = raw.sum(1) / np.maximum(seen.sum(1), 1)

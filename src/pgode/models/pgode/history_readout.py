@@ -1,9 +1,12 @@
 """Forecasts from an object's own past: noise is averaged out, a trend is continued."""
 
+from dataclasses import replace
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from pgode.batches.devices import exact
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
 from pgode.data.superposition import optimal_rotation
@@ -83,9 +86,10 @@ class HistoryReadout(nn.Module):
         batch: Batch,
     ) -> Float[Tensor, "objects frames features"]:
         """Differences from `last` after the rigid motion of the whole system is removed."""
-        place = (place * self.unit).double()
-        onto = (last[:, self.positions] * self.unit).double()
-        turned = superposed(place, onto, known, batch)
+        place, onto = exact(place * self.unit), exact(last[:, self.positions] * self.unit)
+        known = known.to(place.device)
+        there = replace(batch, system=batch.system.to(place.device))
+        turned = superposed(place, onto, known, there)
         change = torch.where(known, turned - onto.unsqueeze(1), 0).to(last) / self.unit
         whole = last.new_zeros(*change.shape[:2], last.shape[1])
         whole[..., self.positions] = change

@@ -96,7 +96,7 @@ class LinearPast(nn.Module):
         gram = np.zeros((steps, features, inputs, inputs))
         right = np.zeros((steps, features, inputs))
         for batch in _all_windows(training, self.steps):
-            past, last = self._inputs(batch)
+            past, last = (each.cpu() for each in self._inputs(batch.to(self.zero.device)))
             x, known = past.double().numpy(), batch.targets_observed.numpy().astype(np.float64)
             change = (batch.targets - last.unsqueeze(1)).double().numpy() * known
             ahead = change.shape[1]

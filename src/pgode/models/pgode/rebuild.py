@@ -52,7 +52,7 @@ class GraphRebuilder:
 
     def graph(self, features: Float[Tensor, "objects features"], batch: Batch) -> Graph:
         """The graph of objects at these (scaled) features."""
-        raw = self._normaliser.raw(features.detach().double().cpu().numpy())
+        raw = self._normaliser.raw(features.detach().cpu().double().numpy())
         places = raw[:, self._normaliser.positions]
         receivers, senders, distances = pairs_within(
             places, self.cutoff, batch.system.cpu().numpy()

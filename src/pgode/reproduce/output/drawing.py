@@ -56,7 +56,7 @@ def pictures(experiment: Experiment, selection: Selection, root: Path) -> list[s
     for name in experiment.datasets:
         dataset = DATASETS[name]
         runs = {
-            each.row.label.replace("`", ""): Run.open(run_folder(trial, root))
+            each.row.label.replace("`", ""): Run.open(run_folder(trial, root), "cpu")
             for each in combinations(experiment)
             if each.dataset == name
             for trial in _longest(each, experiment, selection, root)[:1]

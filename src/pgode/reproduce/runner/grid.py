@@ -29,6 +29,7 @@ def run_grid(
     *,
     jobs: int,
     engine: str,
+    device: str,
     console: Console,
 ) -> dict[str, str]:
     """Run every missing trial; returns the reasons of failures, by trial.
@@ -37,7 +38,7 @@ def run_grid(
     short runs that choose learning rates come before the full ones. A finished trial is never run
     again, whichever experiment it was run for.
     """
-    run = partial(_run_missing, root=root, jobs=jobs, engine=engine, console=console)
+    run = partial(_run_missing, root=root, jobs=jobs, engine=engine, device=device, console=console)
     needed = [(each, experiment) for experiment in experiments for each in combinations(experiment)]
     short = [trial for combination, _ in needed for trial in tuning_trials(combination, selection)]
     failures = run("learning rates", short)
@@ -51,7 +52,14 @@ def run_grid(
 
 
 def _run_missing(
-    title: str, trials: Sequence[Trial], *, root: Path, jobs: int, engine: str, console: Console
+    title: str,
+    trials: Sequence[Trial],
+    *,
+    root: Path,
+    jobs: int,
+    engine: str,
+    device: str,
+    console: Console,
 ) -> dict[str, str]:
     unique = list(dict.fromkeys(trials))
     missing = [trial for trial in unique if read_result(trial, root) is None]
@@ -60,7 +68,7 @@ def _run_missing(
     if not ready:
         return failures
     threads = threads_each(jobs)
-    tasks = [_task(trial, root, threads) for trial in ready.values()]
+    tasks = [_task(trial, root, threads, device) for trial in ready.values()]
     done = len(unique) - len(missing)
     with GridDisplay(title, ready, done, root, console) as display:
         ENGINES[engine](tasks, jobs, threads, display)
@@ -85,20 +93,22 @@ def _make_data(
     return failures
 
 
-def _task(trial: Trial, root: Path, threads: int) -> Task:
+def _task(trial: Trial, root: Path, threads: int, device: str) -> Task:
     content = trial.to_json()
     worker = "pgode.reproduce.runner.worker"
     return Task(
         name=trial.key,
-        command=(worker, str(root), json.dumps(content), str(threads)),
+        command=(worker, str(root), json.dumps(content), str(threads), device),
         log=root / "logs" / f"{trial.key}.txt",
         work=_result_on_ray,
-        arguments=lambda: (content, str(root.resolve()), threads),
+        arguments=lambda: (content, str(root.resolve()), threads, device),
         store=lambda result: write_result(Result.from_json(result), root),
     )
 
 
-def _result_on_ray(content: dict[str, Any], root: str, threads: int) -> Iterator[dict[str, Any]]:
+def _result_on_ray(
+    content: dict[str, Any], root: str, threads: int, device: str
+) -> Iterator[dict[str, Any]]:
     """The work of a Ray worker.
 
     Without access to our files it makes the data itself (seeds and hashes are the same everywhere);
@@ -107,7 +117,7 @@ def _result_on_ray(content: dict[str, Any], root: str, threads: int) -> Iterator
     import torch
 
     torch.set_num_threads(threads)
-    result = run_trial(Trial.from_json(content), Path(root), threads)
+    result = run_trial(Trial.from_json(content), Path(root), threads, device=device)
     if result is None:
         raise KeyboardInterrupt("the trial was stopped; its state is saved")
     yield result.to_json()

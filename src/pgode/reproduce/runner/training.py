@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pgode import __version__
+from pgode.batches.devices import AUTO
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.covid.result import TotalScores
 from pgode.evaluation.evaluation import Evaluation
@@ -23,7 +24,11 @@ from pgode.training.display import Display
 
 
 def run_trial(
-    trial: Trial, root: Path, threads: int | None = None, display: Display | None = None
+    trial: Trial,
+    root: Path,
+    threads: int | None = None,
+    display: Display | None = None,
+    device: str = AUTO,
 ) -> Result | None:
     """Train and score a trial, or continue one that was stopped; None if it is stopped again.
 
@@ -37,7 +42,7 @@ def run_trial(
         read = dataset.read_tuning if trial.tuning else dataset.read
         data = _first_systems(read(trial.budget, root), trial.systems)
         try:
-            run = _train(trial, data, root, threads, display)
+            run = _train(trial, data, root, threads, display, device)
         except TrainingStopped:
             return None
         result = _result(trial, run, data, _evaluate(trial, run, data, dataset, root))
@@ -55,12 +60,18 @@ def _first_systems(data: Trajectories, count: int) -> Trajectories:
 
 
 def _train(
-    trial: Trial, data: Trajectories, root: Path, threads: int | None, display: Display | None
+    trial: Trial,
+    data: Trajectories,
+    root: Path,
+    threads: int | None,
+    display: Display | None,
+    device: str,
 ) -> Run:
     folder = run_folder(trial, root)
     if (folder / "config.json").exists():
-        return resume(folder, data, display=display, calibrated=False)
-    return train(data, folder, trial.config(threads), display=display, calibrated=False)
+        return resume(folder, data, display=display, calibrated=False, device=device)
+    config = trial.config(threads)
+    return train(data, folder, config, display=display, calibrated=False, device=device)
 
 
 def _evaluate(

@@ -1,4 +1,4 @@
-"""`python -m pgode.reproduce.runner.worker ROOT TRIAL THREADS`: one trial in its own process.
+"""`python -m pgode.reproduce.runner.worker ROOT TRIAL THREADS DEVICE`: a trial in its own process.
 
 TRIAL is JSON. SIGTERM and SIGINT, and the end of the grid that started it, stop the training after
 saving it.
@@ -11,7 +11,7 @@ from pathlib import Path
 from pgode.runtime.processes import worker_exit_code
 
 
-def finish(root: Path, description: str, threads: int) -> bool:
+def finish(root: Path, description: str, threads: int, device: str) -> bool:
     """Run the trial; False if it was stopped before the end."""
     import torch
 
@@ -19,10 +19,13 @@ def finish(root: Path, description: str, threads: int) -> bool:
     from pgode.reproduce.runner.training import run_trial
 
     torch.set_num_threads(threads)
-    return run_trial(Trial.from_json(json.loads(description)), root, threads) is not None
+    trial = Trial.from_json(json.loads(description))
+    return run_trial(trial, root, threads, device=device) is not None
 
 
 if __name__ == "__main__":
     sys.exit(
-        worker_exit_code(lambda: finish(Path(sys.argv[1]), sys.argv[2], threads=int(sys.argv[3])))
+        worker_exit_code(
+            lambda: finish(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4])
+        )
     )

@@ -14,13 +14,17 @@ few seconds) is not worth it."""
 
 
 def settled_processes(
-    config: RunConfig, training: Windows, model: Forecaster, launched: int | None
+    config: RunConfig,
+    training: Windows,
+    model: Forecaster,
+    device: torch.device,
+    launched: int | None,
 ) -> RunConfig:
     """The settings with the number of processes that train: as launched, as asked, or as pays.
 
-    Without either, as many as torch would use threads for, each with one. On a machine that does
-    something else too, threads that share each small operator wait for the slowest at each of
-    them; processes wait once a step.
+    Without either, as many as torch would use threads for, each with one; on a GPU, one. On a
+    machine that does something else too, threads that share each small operator wait for the
+    slowest at each of them; processes wait once a step.
     """
     asked = config.training.processes
     if launched is not None and asked is not None and asked != launched:
@@ -34,7 +38,8 @@ def settled_processes(
     if number is not None:
         _check(number, most, model)
         return with_processes(config, number)
-    alone = config.training.threads is not None or work(config, training, model) < WORTHWHILE
+    alone = config.training.threads is not None or device.type != "cpu"
+    alone = alone or work(config, training, model) < WORTHWHILE
     return with_processes(config, 1 if alone else max(1, min(torch.get_num_threads(), most)))
 
 

@@ -15,6 +15,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import Store, TCPStore
 from torch.distributed.rendezvous import rendezvous
 
+from pgode.batches.devices import chosen_device
 from pgode.batches.parallel.peers import PAUSE, LostProcessError, Peers
 from pgode.runtime.errors import InputError
 
@@ -50,6 +51,14 @@ def launched() -> tuple[int, int] | None:
             f"unset WORLD_SIZE."
         )
     return int(os.environ["RANK"]), int(said)
+
+
+def device_of(rank: int, kind: str) -> torch.device:
+    """The device of a process: with CUDA, each of a machine's processes has a card of its own."""
+    if kind != "cuda":
+        return chosen_device(kind)
+    cards = max(torch.cuda.device_count(), 1)
+    return chosen_device(f"cuda:{int(os.environ.get('LOCAL_RANK', rank)) % cards}")
 
 
 @contextmanager

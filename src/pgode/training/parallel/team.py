@@ -1,11 +1,10 @@
 """What a trainer needs to know of the processes it trains with: alone, or a share of each step."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor, nn
 
 from pgode.batches.origins import Origins
@@ -13,18 +12,7 @@ from pgode.batches.parallel.cutting import bounds_of, own_share
 from pgode.batches.parallel.peers import Peers
 from pgode.batches.windows import Batch, Windows
 from pgode.models.forecaster import Losses
-
-
-@dataclass(frozen=True)
-class Validation:
-    """Sums over the validation split: squared errors, their number, and the weights of gates."""
-
-    error: float
-    count: float
-    gates: Float[np.ndarray, "objects prototypes"] | None
-    solved: bool = True
-    memory: float = 0.0
-    """Peak memory in GB, of all processes."""
+from pgode.training.parallel.validating import Validation
 
 
 class Team:

@@ -29,16 +29,16 @@ def flow(model: "ForceLaws", batch: Batch) -> Flow:
     now = model.situation(batch)
     units = model.units
     centre, scale = (torch.from_numpy(each.reshape(-1)) for each in (units.centre, units.scale))
-    start = torch.from_numpy(np.concatenate(present(batch, units), axis=-1))
+    here = batch.states.device
+    centre, scale = centre.to(here), scale.to(here)
+    start = torch.from_numpy(np.concatenate(present(batch, units), axis=-1)).to(here)
 
     def field(forces: Forces) -> Field:
-        free = plain.Field.of(
-            forces, now.layout, model.space._replace(limit=np.inf), torch.device("cpu")
-        )
+        free = plain.Field.of(forces.to(here), now.layout, model.space._replace(limit=np.inf), here)
 
         def slope(state: Float[Tensor, "objects inputs"]) -> Float[Tensor, "objects inputs"]:
             q, v = (state * scale + centre).chunk(2, dim=-1)
-            acceleration, _ = free.acceleration(q[None])
+            acceleration, _, _ = free.acceleration(q[None])
             return torch.cat([v, acceleration[0] - free.drag * v], dim=-1) / scale
 
         return slope
@@ -47,14 +47,15 @@ def flow(model: "ForceLaws", batch: Batch) -> Flow:
         state: Float[Tensor, "objects inputs"], times: Float[Tensor, "systems outputs"]
     ) -> Float[Tensor, "outputs objects inputs"]:
         q, v = (state.detach() * scale + centre)[None].chunk(2, dim=-1)
-        durations = np.diff(times.numpy().astype(np.float64), axis=1, prepend=0.0)
-        path = move(q, v, now.forces, now.layout, model.space, durations[None], model.steps)
+        durations = np.diff(times.cpu().numpy().astype(np.float64), axis=1, prepend=0.0)
+        forces = now.forces.to(here)
+        path = move(q, v, forces, now.layout, model.space, durations[None], model.steps)
         moved = torch.cat([path.positions[0], path.velocities[0]], dim=-1)
         return (moved - centre) / scale
 
     return Flow(
         initial=(start - centre) / scale,
-        weights=torch.from_numpy(now.weights),
+        weights=torch.from_numpy(now.weights).to(here),
         mixture=field(now.forces),
         prototypes=tuple(field(_as(model, now, k)) for k in range(model.used)),
         solve=solve,

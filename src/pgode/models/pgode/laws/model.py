@@ -1,5 +1,7 @@
 """PGODE whose prototypes are force laws: infer what objects are, integrate in fine steps."""
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -26,7 +28,7 @@ from pgode.models.pgode.laws.motion.moving import move
 from pgode.models.pgode.laws.motion.path import Forces, Path
 from pgode.models.pgode.laws.motion.table import Cells
 from pgode.models.pgode.laws.radial import RadialLaws, law_numbers
-from pgode.models.pgode.laws.readout import Law, laws_of
+from pgode.models.pgode.laws.readout import Law, contexts_of, laws_of
 from pgode.models.pgode.laws.requirements import check_named
 from pgode.models.pgode.laws.situation import Situation, forces_of, outer_forces
 from pgode.models.pgode.laws.trust import TWINS, Trust, trust, twins_of
@@ -47,7 +49,12 @@ class ForceLaws(Forecaster):
 
     `prepare` finds laws and prototypes in the training data. Weights of the prototypes and
     strengths are inferred from each condition: there is nothing to train by gradients.
+
+    What was found, and what is inferred, are numbers of compiled code and stay on the CPU. The
+    motion is computed on the device of the batch.
     """
+
+    needs_doubles = True
 
     config: PGODEConfig
     config_type = PGODEConfig
@@ -94,6 +101,11 @@ class ForceLaws(Forecaster):
 
     def _number(self, name: str, value: object) -> None:
         self.register_buffer(name, torch.tensor(value, dtype=torch.float64))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "ForceLaws":
+        """Go to another device without what was found, see the class."""
+        self._buffers["_here"] = fn(self.get_buffer("_here"))
+        return self
 
     @property
     def prototypes(self) -> int:
@@ -194,11 +206,11 @@ class ForceLaws(Forecaster):
         path = self.run(batch, now, times, members)
         states = self._features(path, batch)
         mean = self._wrapped(states[: self.settings.ensemble].mean(0))
-        dtype = batch.states.dtype
+        contexts = contexts_of(self, now, path, self.trusted(batch, now, times, path))
         return Forecast(
-            mean.to(dtype),
-            self._wrapped(states[:samples]).to(dtype),
-            self._contexts(batch, now, path, self.trusted(batch, now, times, path)),
+            mean.to(batch.states),
+            self._wrapped(states[:samples]).to(batch.states),
+            {name: each.to(batch.states.device) for name, each in contexts.items()},
             int(path.steps.max(initial=0)),
         )
 
@@ -225,9 +237,10 @@ class ForceLaws(Forecaster):
         now: Situation,
         times: Float[Tensor, "systems outputs"],
     ) -> Path:
-        durations = np.diff(times.numpy().astype(np.float64), axis=1, prepend=0.0)
-        q, v = torch.from_numpy(states).chunk(2, dim=-1)
-        return move(q, v, forces, now.layout, self.space, durations[None], self.steps)
+        durations = np.diff(times.cpu().numpy().astype(np.float64), axis=1, prepend=0.0)
+        q, v = torch.from_numpy(states).to(times.device).chunk(2, dim=-1)
+        there = forces.to(times.device)
+        return move(q, v, there, now.layout, self.space, durations[None], self.steps).cpu()
 
     @torch.no_grad()
     def trusted(
@@ -241,23 +254,7 @@ class ForceLaws(Forecaster):
         )
         twins = self._moved(twins_of(start, now.layout), forces, now, times)
         own, others = (torch.cat([p.positions, p.velocities], -1).numpy() for p in (path, twins))
-        return trust(start, own[0], others, times.numpy().astype(np.float64), now.layout)
-
-    def _contexts(self, batch: Batch, now: Situation, path: Path, sure: Trust) -> dict[str, Tensor]:
-        """Weights of the prototypes, strengths, how close and fine the motion was, and trust."""
-        gate = torch.zeros(batch.objects, self.prototypes, dtype=torch.float64)
-        gate[:, : self.used] = torch.from_numpy(now.weights)
-        closest = path.closest[: self.settings.ensemble].min(0) * self.units.length
-        finest = path.steps[: self.settings.ensemble].max((0, 2)).astype(np.float64)
-        per_system = {
-            "system_strength": now.forces.strength[0].numpy(),
-            "system_nearest": closest,
-            "system_substeps": finest,
-            "system_trusted": sure.until * self.normaliser.frame_duration,
-        }
-        rows = {name: torch.from_numpy(v)[:, None].float() for name, v in per_system.items()}
-        pair = torch.from_numpy(sure.pair)[:, None].float()
-        return {"gate": gate.float(), **rows, "untrusted_pair": pair}
+        return trust(start, own[0], others, times.cpu().numpy().astype(np.float64), now.layout)
 
     def _features(
         self, path: Path, batch: Batch
@@ -270,7 +267,7 @@ class ForceLaws(Forecaster):
     ) -> Float[Tensor, "*rows objects features"]:
         """Features of scaled states [q, v]; what is neither of both keeps its last value."""
         value, _ = last_observed(batch)
-        features = value.double().expand(*states.shape[:-1], -1).clone()
+        features = value.to(states.device).double().expand(*states.shape[:-1], -1).clone()
         features[..., [*self.units.positions, *self.units.velocities]] = states
         return features
 

@@ -1,4 +1,4 @@
-"""The laws of a model in the units of its data, to be read, plotted and fitted."""
+"""The laws of a model in the units of its data, to be read, and what its forecasts tell."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +12,9 @@ from pgode.models.pgode.laws.radial import basis, evaluate
 
 if TYPE_CHECKING:
     from pgode.models.pgode.laws.model import ForceLaws
+    from pgode.models.pgode.laws.motion.path import Path
+    from pgode.models.pgode.laws.situation import Situation
+    from pgode.models.pgode.laws.trust import Trust
 
 
 @dataclass(frozen=True)
@@ -79,3 +82,22 @@ def laws_of(model: "ForceLaws") -> Iterator[Law]:
                 length=model.units.length,
                 acceleration=model.units.acceleration,
             )
+
+
+def contexts_of(
+    model: "ForceLaws", now: "Situation", path: "Path", sure: "Trust"
+) -> dict[str, torch.Tensor]:
+    """Weights of the prototypes, strengths, how close and fine the motion was, and trust."""
+    gate = torch.zeros(len(now.weights), model.prototypes, dtype=torch.float64)
+    gate[:, : model.used] = torch.from_numpy(now.weights)
+    closest = path.closest[: model.settings.ensemble].min(0) * model.units.length
+    finest = path.steps[: model.settings.ensemble].max((0, 2)).astype(np.float64)
+    per_system = {
+        "system_strength": now.forces.strength[0].numpy(),
+        "system_nearest": closest,
+        "system_substeps": finest,
+        "system_trusted": sure.until * model.normaliser.frame_duration,
+    }
+    rows = {name: torch.from_numpy(v)[:, None].float() for name, v in per_system.items()}
+    pair = torch.from_numpy(sure.pair)[:, None].float()
+    return {"gate": gate.float(), **rows, "untrusted_pair": pair}

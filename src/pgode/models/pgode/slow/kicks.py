@@ -36,12 +36,15 @@ class Fast:
     def __init__(self, laws: ForceLaws, batch: Batch, now: Situation, watch: Watch) -> None:
         self.laws, self.now, self.watch = laws, now, watch
         self.owner = batch.system
+        self.device = batch.states.device
+        self.forces = now.forces.to(self.device)
         units = laws.units
-        self.centre, self.scale = torch.from_numpy(units.centre), torch.from_numpy(units.scale)
         q, v = present(batch, units)
-        inside = now.forces.walls[0, batch.system].numpy()
-        self.positions = torch.from_numpy(np.clip(q, inside[..., 0], inside[..., 1]))
-        self.velocities = torch.from_numpy(v)
+        inside = now.forces.walls[0, batch.system.cpu()].numpy()
+        q = np.clip(q, inside[..., 0], inside[..., 1])
+        self.centre, self.scale, self.positions, self.velocities = (
+            torch.from_numpy(each).to(self.device) for each in (units.centre, units.scale, q, v)
+        )
 
     def flow(
         self,
@@ -49,9 +52,9 @@ class Fast:
         v: Float[Tensor, "objects axes"],
         durations: Float[Tensor, " systems"],
     ) -> tuple[Float[Tensor, "objects axes"], Float[Tensor, "objects axes"]]:
-        """States after these durations, in frames."""
+        """States after these durations, in frames; they are on the CPU, wherever the states are."""
         path = move(
-            *(q[None], v[None], self.now.forces, self.now.layout, self.laws.space),
+            *(q[None], v[None], self.forces, self.now.layout, self.laws.space),
             *(durations.numpy()[None, :, None], self.laws.steps),
         )
         watch = self.watch
@@ -71,7 +74,11 @@ class Fast:
         self, acceleration: Float[Tensor, "objects axes"], durations: Float[Tensor, " systems"]
     ) -> Float[Tensor, "objects axes"]:
         """Change of velocity by a scaled acceleration (per frame) over these durations."""
-        return acceleration.double() * self.scale[1] * durations[self.owner, None]
+        return acceleration.double() * self.scale[1] * self.of_objects(durations)
+
+    def of_objects(self, durations: Float[Tensor, " systems"]) -> Float[Tensor, "objects 1"]:
+        """The duration of each object's system, where the states are."""
+        return durations.to(self.device)[self.owner, None]
 
 
 def kicked(
@@ -103,7 +110,7 @@ def kicked(
         q, v, a, z, dz = torch.tensor_split(carried, parts, dim=-1)
         before = fast.kick(a, durations / 2)
         q, v = fast.flow(q, v + before, durations)
-        h = durations[fast.owner, None]
+        h = fast.of_objects(durations)
         new_a, new_dz = rates(q, v + before, z + h * dz)
         v, z = v + fast.kick(new_a, durations / 2), z + h / 2 * (dz + new_dz)
         return torch.cat([q, v, new_a.double(), z, new_dz.double()], dim=-1)

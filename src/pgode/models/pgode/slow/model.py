@@ -41,6 +41,7 @@ class LawsWithMessages(PGODE):
     """
 
     known_inputs = "none"
+    needs_doubles = True
     state: Kinematic
 
     def __init__(self, config: PGODEConfig, normaliser: Normaliser) -> None:
@@ -111,7 +112,7 @@ class LawsWithMessages(PGODE):
         own = super().inferred(batch, encoded)
         now, watch = encoded.situation, encoded.watch
         gate = own["gate"].new_zeros(batch.objects, self.prototypes)
-        gate[:, : self.laws.used] = torch.from_numpy(now.weights)
+        gate[:, : self.laws.used] = torch.from_numpy(now.weights).to(gate)
         rows = {
             "system_strength": now.forces.strength[0].numpy(),
             "system_nearest": watch.closest * self.laws.units.length,

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from pgode.batches.devices import exact
 from pgode.nn.gaussian import DiagonalNormal
 
 JITTER = 1e-4
@@ -51,11 +52,11 @@ class SparseGP(nn.Module):
         rate = torch.exp(-self.log_length) / self.unit
         points = self.points * rate
         # In double precision: K is a small matrix with eigenvalues down to its jitter.
-        gram = _kernel(points.double(), points.double())
+        gram = _kernel(exact(points), exact(points))
         gram = gram + JITTER * torch.eye(len(gram), dtype=gram.dtype, device=gram.device)
         root = torch.linalg.cholesky(gram)
-        solved = torch.linalg.solve_triangular(root.mT, whitened.double(), upper=True)
-        weights = solved.to(whitened.dtype) * self.log_amplitude.exp()
+        solved = torch.linalg.solve_triangular(root.mT, exact(whitened), upper=True)
+        weights = solved.to(whitened) * self.log_amplitude.exp()
         return lambda x: _kernel(x * rate, points) @ weights
 
     def divergence(self) -> Float[Tensor, ""]:

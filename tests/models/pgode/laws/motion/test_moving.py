@@ -45,6 +45,51 @@ def test_plain_torch_gives_the_same_states_and_gradients(kind: str, lead: float)
         )
 
 
+@pytest.mark.parametrize("lead", [0.0, 0.5])
+@pytest.mark.parametrize("most", [64, 4096])
+def test_plain_torch_divides_encounters_as_finely(most: int, lead: float) -> None:
+    given = charges(8.0, Steps(lead, 10.0, most, 0.05), outputs=3)
+    compiled, plain = given.path(), given.path(moving=move_plainly)
+    np.testing.assert_array_equal(compiled.steps, plain.steps)
+    assert plain.steps.max() > plain.steps.min() == 10
+    np.testing.assert_allclose(compiled.closest, plain.closest, rtol=1e-8)
+    torch.testing.assert_close(compiled.positions, plain.positions, rtol=1e-7, atol=1e-9)
+    pairs = zip(given.gradients(), given.gradients(move_plainly), strict=True)
+    for name, (exact, reference) in zip(NAMES, pairs, strict=True):
+        size = max(1.0, float(reference.abs().max()))
+        torch.testing.assert_close(
+            *(exact / size, reference / size),
+            rtol=1e-5,
+            atol=1e-7,
+            msg=lambda text, name=name: f"{name}: {text}",
+        )
+
+
+def test_plain_torch_gives_each_system_its_own_steps() -> None:
+    given = case("walls").with_steps(fewest=4.0, most=64, tolerance=0.05)
+    compiled, plain = given.path(), given.path(moving=move_plainly)
+    assert len(np.unique(plain.steps)) > 1
+    np.testing.assert_array_equal(compiled.steps, plain.steps)
+    torch.testing.assert_close(compiled.positions, plain.positions, rtol=1e-9, atol=1e-11)
+
+
+def test_plain_torch_keeps_nothing_of_single_steps_for_the_gradients() -> None:
+    def kept(number: int) -> int:
+        sizes = []
+
+        def keep(tensor: torch.Tensor) -> torch.Tensor:
+            sizes.append(tensor.numel())
+            return tensor
+
+        given = case("walls").with_steps(fewest=float(number), most=number)
+        tensors = tuple(each.clone().requires_grad_() for each in given.tensors)
+        with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+            given.path(tensors, move_plainly)
+        return sum(sizes)
+
+    assert kept(40) == kept(4)
+
+
 def test_gradients_of_walls_and_limits_are_met_in_these_cases() -> None:
     """The cases above test something: walls are hit, and some accelerations are clipped."""
     of_walls = case("walls").gradients()[NAMES.index("walls")]

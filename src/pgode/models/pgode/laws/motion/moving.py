@@ -35,7 +35,7 @@ def move(
 ) -> Path:
     """States of every copy after the first of its system's `durations`, the second, and so on.
 
-    Compiled on the CPU. Elsewhere in plain torch, whose steps do not follow close encounters.
+    Compiled on the CPU, elsewhere in plain torch: the same numbers up to rounding.
     """
     if positions.device.type != "cpu":
         return move_plainly(positions, velocities, forces, layout, space, durations, steps)

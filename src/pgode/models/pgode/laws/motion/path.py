@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
@@ -22,6 +23,10 @@ class Forces(NamedTuple):
     pull: Float[Tensor, " objects"]
     push: Float[Tensor, "objects axes"]
 
+    def to(self, device: torch.device) -> "Forces":
+        """The same on another device."""
+        return Forces(*(each.to(device) for each in self))
+
 
 class Path(NamedTuple):
     """States at the outputs, steps taken to each, and the smallest distance met."""
@@ -30,3 +35,7 @@ class Path(NamedTuple):
     velocities: Float[Tensor, "copies outputs objects axes"]
     steps: Int[np.ndarray, "copies systems outputs"]
     closest: Float[np.ndarray, "copies systems"]
+
+    def cpu(self) -> "Path":
+        """The same with its states on the CPU."""
+        return self._replace(positions=self.positions.cpu(), velocities=self.velocities.cpu())

@@ -1,18 +1,22 @@
 """The motion of `moving.move` in plain torch, for tensors that are not on the CPU.
 
-Any device can run it and differentiate through it, at the price of memory for every step. All
-systems take their steps together, so the number of steps does not follow close encounters.
+All copies of all systems take their steps together, each as many as it needs: those that need fewer
+stay where they are. Steps are found without gradients; with them, each interval is computed again
+in the backward pass, so memory grows with the intervals and not with the steps.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pgode.models.pgode.laws.motion.force_kernel import REFLECT, SHIFT, Layout, Space, Steps
 from pgode.models.pgode.laws.motion.path import Forces, Path
+from pgode.ode.checkpointing import checkpointed
+
+Number = Int[np.ndarray, "copies systems"]
 
 
 def move_plainly(
@@ -24,32 +28,93 @@ def move_plainly(
     durations: Float[np.ndarray, "#copies systems outputs"],
     steps: Steps,
 ) -> Path:
-    """States after each duration, with as many steps as the compiled motion takes at first."""
+    """States after each duration, in the steps that the compiled motion takes."""
     field = Field.of(forces, layout, space, positions.device)
-    q, v = positions.double(), velocities.double()
-    every = np.broadcast_to(durations, (len(q), *durations.shape[1:]))
-    numbers = np.ceil(steps.fewest * np.abs(every) - 1e-6).clip(min=1).astype(np.int64)
-    closest = torch.full((len(q), layout.systems), torch.inf, dtype=q.dtype, device=q.device)
-    states = []
-    for t in range(every.shape[2]):
-        number = numbers[:, :, t]
-        whole = every[:, :, t] / number
-        for m in range(int(number.max(initial=0)) + 1):
-            share = np.select(
-                [m > number, m == 0, m == number], [0, 0.5 + steps.lead, 0.5 - steps.lead], 1
-            )
-            kick = field.of_objects(share * whole)
-            if share.any():
-                acceleration, near = field.acceleration(q)
-                v = v + kick * acceleration
-                closest = torch.where(field.on_device(share != 0), closest.minimum(near), closest)
-            time = field.of_objects(whole * (m < number))
-            kept = torch.exp(-field.drag * time / 2)
-            q, v = field.drifted(q, v * kept, time)
-            v = v * kept
-        states.append((q, v))
-    path = [torch.stack(part, dim=1).to(positions) for part in zip(*states, strict=True)]
-    return Path(path[0], path[1], numbers, closest.sqrt().numpy(force=True))
+    start = torch.cat([positions, velocities], dim=-1).double()
+    every = np.broadcast_to(durations, (len(start), *durations.shape[1:]))
+    states, numbers, closest = _found(field, start, every, steps)
+    if torch.is_grad_enabled() and any(each.requires_grad for each in (start, *forces)):
+        states, state = [], start
+        for t, number in enumerate(numbers):
+            piece = Piece.of(every[:, :, t], number, steps.lead, field)
+            state = checkpointed(lambda *given: field.moved(*given)[0], state, piece)
+            states.append(state)
+    q, v = torch.stack(states, dim=1).to(positions).chunk(2, dim=-1)
+    return Path(q, v, np.stack(numbers, axis=2), closest.sqrt().cpu().numpy())
+
+
+@torch.no_grad()
+def _found(
+    field: "Field",
+    start: Float[Tensor, "copies objects parts"],
+    durations: Float[np.ndarray, "copies systems outputs"],
+    steps: Steps,
+) -> tuple[list[Tensor], list[Number], Float[Tensor, "copies systems"]]:
+    """States after each interval, its steps, and the smallest squared distance on the way."""
+    closest = torch.full(durations.shape[:2], torch.inf, dtype=start.dtype, device=start.device)
+    states: list[Tensor] = []
+    numbers: list[Number] = []
+    for t in range(durations.shape[2]):
+        time = np.abs(durations[:, :, t])
+        number = np.maximum(1, (steps.fewest * time + 0.999999).astype(np.int64))
+        most = number
+        if steps.most > steps.fewest:
+            most = (steps.most * np.maximum(time, 1.0) + 0.999999).astype(np.int64)
+        while True:
+            piece = Piece.of(durations[:, :, t], number, steps.lead, field)
+            state, nearest, fastest = field.moved(states[-1] if t else start, piece)
+            if (number >= most).all():
+                break
+            wanted = time * fastest.sqrt().cpu().numpy() / steps.tolerance
+            short = (number < most) & (wanted > number)
+            if not short.any():
+                break
+            number = np.where(short, _more(number, wanted, most), number)
+        closest = closest.minimum(nearest)
+        states.append(state)
+        numbers.append(number)
+    return states, numbers, closest
+
+
+def _more(number: Number, wanted: Float[np.ndarray, "copies systems"], most: Number) -> Number:
+    """Doubled until they are enough, or the most."""
+    more = 2 * number
+    while (few := (more < wanted) & (more < most)).any():
+        more = np.where(few, 2 * more, more)
+    return np.asarray(np.minimum(more, most))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An interval that each copy of each system divides into `number` steps of length `step`."""
+
+    step: Float[Tensor, "copies systems"]
+    number: Int[Tensor, "copies systems"]
+    longest: int
+    lead: float
+
+    @classmethod
+    def of(
+        cls,
+        duration: Float[np.ndarray, "copies systems"],
+        number: Number,
+        lead: float,
+        field: "Field",
+    ) -> "Piece":
+        """The same steps as tensors."""
+        step = field.on_device(duration / number)
+        return cls(step, field.on_device(number), int(number.max(initial=0)), lead)
+
+    def kick(self, m: int) -> Float[Tensor, "copies systems"]:
+        """How much of the acceleration comes before drift `m`, or after the last one."""
+        if m == 0:
+            return (0.5 + self.lead) * self.step
+        share = torch.where(self.number == m, 0.5 - self.lead, (self.number > m).to(self.step))
+        return share * self.step
+
+    def drift(self, m: int) -> Float[Tensor, "copies systems"]:
+        """The time of drift `m`: none where there are fewer."""
+        return torch.where(self.number > m, self.step, 0.0)
 
 
 @dataclass(frozen=True)
@@ -61,13 +126,16 @@ class Field:
     owner: Int[Tensor, " objects"]
     first: Int[Tensor, " pairs"]
     second: Int[Tensor, " pairs"]
+    periods: Float[Tensor, " axes"]
+    reflects: Bool[Tensor, " axes"]
 
     @classmethod
     def of(cls, forces: Forces, layout: Layout, space: Space, device: torch.device) -> "Field":
         """Everything in double precision, on one device."""
         owner = np.repeat(np.arange(layout.systems), np.diff(layout.offsets))
-        numbers = (torch.from_numpy(each).to(device) for each in (owner, *layout.objects))
-        return cls(Forces(*(each.double() for each in forces)), space, *numbers)
+        known = (owner, *layout.objects, space.periods, space.kinds == REFLECT)
+        parts = (torch.from_numpy(np.ascontiguousarray(each)).to(device) for each in known)
+        return cls(Forces(*(each.double() for each in forces)), space, *parts)
 
     @property
     def drag(self) -> Float[Tensor, "objects 1"]:
@@ -78,21 +146,45 @@ class Field:
         """The array where the forces are."""
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.owner.device)
 
-    def of_objects(
-        self, values: Float[np.ndarray, "copies systems"]
-    ) -> Float[Tensor, "copies objects 1"]:
-        """The value of each object's system."""
-        return self.on_device(values)[:, self.owner, None]
+    def moved(
+        self, state: Float[Tensor, "copies objects parts"], piece: Piece
+    ) -> tuple[
+        Float[Tensor, "copies objects parts"],
+        Float[Tensor, "copies systems"],
+        Float[Tensor, "copies systems"],
+    ]:
+        """States after an interval, the smallest squared distance, the largest squared frequency.
+
+        Both are those at the kicks, as in the compiled motion.
+        """
+        q, v = state.chunk(2, dim=-1)
+        nearest, fastest = torch.full_like(piece.step, torch.inf), torch.zeros_like(piece.step)
+        for m in range(piece.longest + 1):
+            if m < piece.longest or piece.lead != 0.5:
+                kick = piece.kick(m)
+                acceleration, near, fast = self.acceleration(q)
+                v = v + kick[:, self.owner, None] * acceleration
+                nearest = torch.where(kick != 0, nearest.minimum(near), nearest)
+                fastest = torch.where(kick != 0, fastest.maximum(fast), fastest)
+            if m < piece.longest:
+                time = piece.drift(m)[:, self.owner, None]
+                kept = torch.exp(-self.drag * time / 2)
+                q, v = self.drifted(q, v * kept, time)
+                v = v * kept
+        return torch.cat([q, v], dim=-1), nearest, fastest
 
     def acceleration(
         self, q: Float[Tensor, "copies objects axes"]
-    ) -> tuple[Float[Tensor, "copies objects axes"], Float[Tensor, "copies systems"]]:
-        """Accelerations of all objects, and the smallest squared distance in each system."""
+    ) -> tuple[
+        Float[Tensor, "copies objects axes"],
+        Float[Tensor, "copies systems"],
+        Float[Tensor, "copies systems"],
+    ]:
+        """Accelerations; each system's smallest squared distance, and largest squared frequency."""
         forces, space = self.forces, self.space
         apart = q[:, self.first] - q[:, self.second]
-        periods = self.on_device(space.periods)
-        turns = torch.round(apart / torch.where(periods > 0, periods, 1.0))
-        apart = apart - periods * turns
+        turns = torch.round(apart / torch.where(self.periods > 0, self.periods, 1.0))
+        apart = apart - self.periods * turns
         square = apart.square().sum(-1)
         laws = tabulated(square, forces.table, space.origin)
         pairs = self.owner[self.first]
@@ -100,10 +192,11 @@ class Field:
         towards, back = factor[..., None] * apart
         outer = forces.push - forces.pull[:, None] * q
         total = outer.index_add(1, self.first, towards).index_add(1, self.second, -back)
-        nearest = torch.full_like(forces.strength, torch.inf)
+        nothing = torch.zeros_like(forces.strength.detach())
         columns = pairs.expand(len(q), -1)
-        nearest = nearest.scatter_reduce(1, columns, square.detach(), "amin")
-        return total.clamp(-space.limit, space.limit), nearest
+        near = (nothing + torch.inf).scatter_reduce(1, columns, square.detach(), "amin")
+        fast = nothing.scatter_reduce(1, columns, factor.detach().abs().sum(0), "amax")
+        return total.clamp(-space.limit, space.limit), near, fast
 
     def drifted(
         self,
@@ -112,7 +205,7 @@ class Field:
         time: Float[Tensor, "copies objects 1"],
     ) -> tuple[Float[Tensor, "copies objects axes"], Float[Tensor, "copies objects axes"]]:
         """States after free flight, mirrored at the walls."""
-        reflects = self.on_device(self.space.kinds == REFLECT)
+        reflects = self.reflects & (time != 0)
         low, high = self.forces.walls[:, self.owner].unbind(-1)
         x = q + time * v
         over, under = reflects & (x > high), reflects & (x < low)
