@@ -17,6 +17,7 @@ from benchmarks import (
     Figure,
     Measurements,
     generation,
+    latency,
     memory,
     molecules,
     products,
@@ -51,7 +52,11 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
         "training_speed": (training("springs"), training_speed.figures),
         "training_speed_charged": (training("charged"), training_speed.figures),
         "memory": (lambda: memory.run(systems, horizon, threads), memory.figures),
-        "scaling": (scaling.run, scaling.figures),
+        "latency": (latency.run, latency.figures),
+        "scaling": (
+            lambda: scaling.run((10, 100, 1000), large=1000) if quick else scaling.run(),
+            scaling.figures,
+        ),
         "molecules": (lambda: molecules.run(threads, quick), molecules.figures),
         "generation": (
             lambda: generation.run(4, 1, 0.1) if quick else generation.run(),

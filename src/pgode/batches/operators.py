@@ -3,44 +3,23 @@
 Each takes the graph twice, as rows of senders and as rows of receivers (the reversed list), both
 as [offsets, neighbours, edge numbers]. A backward pass then only needs the reversed list: the
 gradient of `weighted_sum` is a `weighted_sum`, and the three gradients of `attend` are `attend`s.
-
-Calling a registered operator takes longer than its kernel where a system has ten objects. Where
-`only_numbers` holds, `Graph` therefore calls the kernel of `neighbour_sum` itself.
 """
 
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.utils._python_dispatch import _get_current_dispatch_mode
+from torch import Tensor
 
 from pgode.batches import kernels
+from pgode.batches.kernels import arrays as _numpy
+from pgode.batches.kernels import neighbour_sum_now
 
 
 def row_of_edge(offsets: Tensor) -> Tensor:
     """The row that each edge belongs to."""
     rows = torch.arange(offsets.shape[0] - 1, device=offsets.device)
     return torch.repeat_interleave(rows, offsets.diff().long())
-
-
-def as_arrays(*tensors: Tensor) -> list[np.ndarray]:
-    """The tensors as the kernels take them."""
-    return [tensor.detach().contiguous().numpy() for tensor in tensors]
-
-
-def only_numbers(*tensors: Tensor) -> bool:
-    """Whether nothing but the result is wanted: no gradient, no record, and ordinary CPU tensors.
-
-    Modes record what runs, or compute shapes alone; both need the registered operator.
-    """
-    for tensor in tensors:
-        if type(tensor) not in (Tensor, nn.Parameter) or not tensor.is_cpu:
-            return False
-        if tensor.requires_grad and torch.is_grad_enabled():
-            return False
-    recorded = torch.compiler.is_compiling() or torch.jit.is_tracing()
-    return not recorded and _get_current_dispatch_mode() is None
 
 
 # --- sum_j relu(a_i + b_j + e_ij c) ---------------------------------------------------------------
@@ -70,24 +49,7 @@ def _(
     send: Tensor,
     edge: Tensor,
 ) -> Tensor:
-    return neighbour_sum_now(*as_arrays(*senders[:2], attributes), receive, send, edge)
-
-
-def neighbour_sum_now(
-    offsets: np.ndarray,
-    neighbours: np.ndarray,
-    e: np.ndarray,
-    receive: Tensor,
-    send: Tensor,
-    edge: Tensor,
-) -> Tensor:
-    """`neighbour_sum` on the CPU, without a gradient; the graph is given as arrays."""
-    out = torch.empty_like(receive, memory_format=torch.contiguous_format)
-    a, b, c = as_arrays(receive, send, edge)
-    kernels.over_rows(
-        kernels.neighbour_sum_rows, offsets, a.shape[1], neighbours, e, a, b, c, out.numpy()
-    )
-    return out
+    return neighbour_sum_now(_numpy(*senders[:2], attributes), receive, send, edge)
 
 
 @neighbour_sum.register_fake
@@ -132,8 +94,8 @@ def _(
     edge: Tensor,
     grad: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    offsets, neighbours = as_arrays(*senders[:2])
-    e, a, b, c, g = as_arrays(attributes, receive, send, edge, grad)
+    offsets, neighbours = _numpy(*senders[:2])
+    e, a, b, c, g = _numpy(attributes, receive, send, edge, grad)
     channels = a.shape[1]
     grad_receive, grad_send = np.empty_like(a), np.empty_like(b)
     shares = np.zeros((kernels.parts_for(offsets, channels), *c.shape), c.dtype)
@@ -142,15 +104,15 @@ def _(
         *(offsets, channels, neighbours, e, a, b, c, g, grad_receive),
         shares=shares,
     )
-    offsets, *reverse = as_arrays(*receivers)
+    offsets, *reverse = _numpy(*receivers)
     kernels.over_rows(
         kernels.neighbour_sum_sender_gradient,
         *(offsets, channels, *reverse, e, a, b, c, g, grad_send),
     )
     return (
-        torch.fromas_arrays(grad_receive),
-        torch.fromas_arrays(grad_send),
-        torch.fromas_arrays(shares.sum(0)),
+        torch.from_numpy(grad_receive),
+        torch.from_numpy(grad_send),
+        torch.from_numpy(shares.sum(0)),
     )
 
 
@@ -207,8 +169,8 @@ def weighted_sum(
 @weighted_sum.register_kernel("cpu")
 def _(senders: list[Tensor], receivers: list[Tensor], weights: Tensor, send: Tensor) -> Tensor:
     out = send.new_empty(senders[0].shape[0] - 1, send.shape[1])
-    offsets, neighbours, edges = as_arrays(*senders)
-    w, b = as_arrays(weights, send)
+    offsets, neighbours, edges = _numpy(*senders)
+    w, b = _numpy(weights, send)
     kernels.over_rows(
         kernels.weighted_sum_rows, offsets, b.shape[1], neighbours, edges, w, b, out.numpy()
     )
@@ -258,8 +220,8 @@ def _(
     value: Tensor,
 ) -> Tensor:
     out = value.new_empty(senders[0].shape[0] - 1, value.shape[1])
-    offsets, neighbours, edges = as_arrays(*senders)
-    w, q, k, v = as_arrays(weights, query, key, value)
+    offsets, neighbours, edges = _numpy(*senders)
+    w, q, k, v = _numpy(weights, query, key, value)
     kernels.over_rows(
         kernels.attend_rows,
         *(offsets, q.shape[1] + v.shape[1], neighbours, edges, w, q, k, v, out.numpy()),
@@ -307,8 +269,8 @@ def edge_sum(rows: list[Tensor], values: Tensor) -> Tensor:
 @edge_sum.register_kernel("cpu")
 def _(rows: list[Tensor], values: Tensor) -> Tensor:
     out = values.new_empty(rows[0].shape[0] - 1, values.shape[1])
-    offsets, _, edges = as_arrays(*rows)
-    (v,) = as_arrays(values)
+    offsets, _, edges = _numpy(*rows)
+    (v,) = _numpy(values)
     kernels.over_rows(kernels.edge_sum_rows, offsets, v.shape[1], edges, v, out.numpy())
     return out
 
@@ -329,8 +291,8 @@ def spread(rows: list[Tensor], x: Tensor) -> Tensor:
 @spread.register_kernel("cpu")
 def _(rows: list[Tensor], x: Tensor) -> Tensor:
     out = x.new_empty(rows[2].shape[0], x.shape[1])
-    offsets, _, edges = as_arrays(*rows)
-    (v,) = as_arrays(x)
+    offsets, _, edges = _numpy(*rows)
+    (v,) = _numpy(x)
     kernels.over_rows(kernels.spread_rows, offsets, v.shape[1], edges, v, out.numpy())
     return out
 
