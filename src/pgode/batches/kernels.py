@@ -197,17 +197,16 @@ def over_rows(
     Rows are divided into parts with about the same number of edges. The kernels hold no interpreter
     lock. Sums over all rows go into `shares[part]`, so that no two threads add to the same number.
     """
-    rows = len(offsets) - 1
     parts = parts_for(offsets, channels)
-    cuts = balanced_cuts(offsets, parts) if parts > 1 else np.array([0, rows])
+    if parts == 1:
+        kernel(0, len(offsets) - 1, offsets, *arrays, *(() if shares is None else shares[:1]))
+        return
+    cuts = balanced_cuts(offsets, parts)
 
     def run(part: int) -> None:
         share = () if shares is None else (shares[part],)
         kernel(int(cuts[part]), int(cuts[part + 1]), offsets, *arrays, *share)
 
-    if parts == 1:
-        run(0)
-        return
     waiting = [_pool(parts - 1, os.getpid()).submit(run, part) for part in range(1, parts)]
     run(0)
     for job in waiting:
