@@ -17,6 +17,7 @@ from benchmarks import (
     Figure,
     Measurements,
     generation,
+    latency,
     memory,
     molecules,
     processes,
@@ -52,7 +53,11 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
         "training_speed": (training("springs"), training_speed.figures),
         "training_speed_charged": (training("charged"), training_speed.figures),
         "memory": (lambda: memory.run(systems, horizon, threads), memory.figures),
-        "scaling": (scaling.run, scaling.figures),
+        "latency": (latency.run, latency.figures),
+        "scaling": (
+            lambda: scaling.run((10, 100, 1000), large=1000) if quick else scaling.run(),
+            scaling.figures,
+        ),
         "processes": (
             lambda: processes.run(64, 4, 1) if quick else processes.run(),
             processes.figures,

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from pgode.batches import kernels
+from pgode.batches.graph import Graph
 
 
 @pytest.fixture
@@ -73,3 +76,49 @@ def test_error_in_another_thread_reaches_the_caller(everything_is_worth_a_thread
 
     with pytest.raises(ZeroDivisionError, match="second range"):
         kernels.over_rows(kernel, np.arange(5), 1)
+
+
+class Names(TorchDispatchMode):
+    """The names of all operators that run."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.fixture
+def sum_of_three():
+    receivers, senders = np.array([0, 0, 2, 2]), np.array([1, 2, 0, 1])
+    weights = np.array([[1.0], [2], [3], [4]])
+    graph = Graph.from_edges(receivers, senders, weights, 3, dtype=torch.float64)
+    tensors = [torch.randn(rows, 5, dtype=torch.float64) for rows in (3, 3, 1)]
+    return graph, tensors
+
+
+def test_without_a_gradient_the_sums_are_those_of_the_registered_operator(sum_of_three):
+    graph, tensors = sum_of_three
+    with_gradient = graph.neighbour_sum(*(x.clone().requires_grad_() for x in tensors))
+    assert with_gradient.requires_grad
+    assert torch.equal(graph.neighbour_sum(*tensors), with_gradient)
+    with torch.no_grad():
+        learned = [torch.nn.Parameter(x) for x in tensors]
+        assert torch.equal(graph.neighbour_sum(*learned), with_gradient)
+
+
+def test_what_records_operators_sees_the_registered_one(sum_of_three):
+    graph, tensors = sum_of_three
+    with Names() as names:
+        graph.neighbour_sum(*tensors)
+    assert "pgode.neighbour_sum.default" in names.seen
+
+
+def test_fake_tensors_have_no_numbers_to_sum(sum_of_three):
+    graph, tensors = sum_of_three
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        fake = [mode.from_tensor(x) for x in tensors]
+        assert not kernels.only_numbers(*fake)
+        assert graph.neighbour_sum(*fake).shape == (3, 5)

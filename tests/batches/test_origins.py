@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from pgode.batches.origins import every, parsed
+from pgode.batches import origins as origins_module
+from pgode.batches.origins import Origins, every, parsed
 from pgode.runtime.errors import InputError
 
 FRAMES = np.array([10, 5, 3])
@@ -43,3 +44,12 @@ def test_chunks_cover_all_in_order() -> None:
     parts = list(origins.chunks(3))
     assert [len(part) for part in parts] == [3, 3, 2]
     np.testing.assert_array_equal(np.concatenate([p.starts for p in parts]), origins.starts)
+
+
+def test_chunks_of_large_systems_are_bounded_by_their_objects(monkeypatch) -> None:
+    monkeypatch.setattr(origins_module, "MOST_OBJECTS", 10)
+    objects = np.array([4, 6, 1, 30, 2, 2, 2, 2])
+    windows = Origins(np.arange(8), np.arange(8))
+    chunks = [part.systems.tolist() for part in windows.chunks(3, objects)]
+    assert chunks == [[0, 1], [2], [3], [4, 5, 6], [7]]
+    assert [part.starts.tolist() for part in windows.chunks(3, objects)] == chunks

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pgode.batches import operators
+from pgode.batches import kernels, operators
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,11 @@ class Graph:
         """The same edges reversed: the receivers of each sender."""
         return [self.reverse_offsets, self.reverse_receivers, self.reverse_edges]
 
+    @cached_property
+    def _arrays(self) -> list[np.ndarray]:
+        """Offsets, senders and attributes as arrays: a forecast needs them at every stage."""
+        return kernels.arrays(self.offsets, self.senders, self.attributes)
+
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
     ) -> "Graph":
@@ -131,6 +136,8 @@ class Graph:
         edge: Float[Tensor, "attributes channels"],
     ) -> Float[Tensor, "rows channels"]:
         """sum_j relu(receive_i + send_j + attributes_ij edge): Eq. 9 with its linear map split."""
+        if kernels.only_numbers(receive, send, edge, self.attributes):
+            return kernels.neighbour_sum_now(self._arrays, receive, send, edge)
         out: Tensor = operators.neighbour_sum(
             self.rows_of_senders, self.rows_of_receivers, self.attributes, receive, send, edge
         )

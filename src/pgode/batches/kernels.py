@@ -14,6 +14,8 @@ from typing import Any
 import numba
 import numpy as np
 import torch
+from torch import Tensor, nn
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 _compiled = numba.njit(nogil=True, cache=True, fastmath={"contract", "nsz", "arcp"})
 # A dot product can only be vectorised if its terms may be added in any order.
@@ -195,17 +197,16 @@ def over_rows(
     Rows are divided into parts with about the same number of edges. The kernels hold no interpreter
     lock. Sums over all rows go into `shares[part]`, so that no two threads add to the same number.
     """
-    rows = len(offsets) - 1
     parts = parts_for(offsets, channels)
-    cuts = balanced_cuts(offsets, parts) if parts > 1 else np.array([0, rows])
+    if parts == 1:
+        kernel(0, len(offsets) - 1, offsets, *arrays, *(() if shares is None else shares[:1]))
+        return
+    cuts = balanced_cuts(offsets, parts)
 
     def run(part: int) -> None:
         share = () if shares is None else (shares[part],)
         kernel(int(cuts[part]), int(cuts[part + 1]), offsets, *arrays, *share)
 
-    if parts == 1:
-        run(0)
-        return
     waiting = [_pool(parts - 1, os.getpid()).submit(run, part) for part in range(1, parts)]
     run(0)
     for job in waiting:
@@ -223,3 +224,39 @@ def balanced_cuts(offsets: np.ndarray, parts: int) -> np.ndarray:
     cuts = np.searchsorted(offsets, np.linspace(0, int(offsets[-1]), parts + 1))
     cuts[0], cuts[-1] = 0, len(offsets) - 1
     return np.asarray(cuts)
+
+
+# --- kernels on tensors, without torch's dispatcher -----------------------------------------------
+
+
+def arrays(*tensors: Tensor) -> list[np.ndarray]:
+    """The tensors as the kernels take them."""
+    return [tensor.detach().contiguous().numpy() for tensor in tensors]
+
+
+_ORDINARY = (Tensor, nn.Parameter)
+
+
+def only_numbers(*tensors: Tensor) -> bool:
+    """Whether nothing but the result is wanted: no gradient, no record, and ordinary CPU tensors.
+
+    Modes record what runs, or compute shapes alone; both need a registered operator, as gradients
+    do. Calling one takes three times as long as its kernel where a system has ten objects.
+    """
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        return False
+    if any(type(tensor) not in _ORDINARY or not tensor.is_cpu for tensor in tensors):
+        return False
+    recorded = torch.compiler.is_compiling() or torch.jit.is_tracing()
+    return not recorded and _get_current_dispatch_mode() is None
+
+
+def neighbour_sum_now(
+    graph: list[np.ndarray], receive: Tensor, send: Tensor, edge: Tensor
+) -> Tensor:
+    """The sums of `neighbour_sum_rows`; the graph is given as [offsets, senders, attributes]."""
+    out = torch.empty_like(receive, memory_format=torch.contiguous_format)
+    offsets, senders, attributes = graph
+    values = (*arrays(receive, send, edge), out.numpy())
+    over_rows(neighbour_sum_rows, offsets, receive.shape[1], senders, attributes, *values)
+    return out

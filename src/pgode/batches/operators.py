@@ -12,16 +12,14 @@ import torch
 from torch import Tensor
 
 from pgode.batches import kernels
+from pgode.batches.kernels import arrays as _numpy
+from pgode.batches.kernels import neighbour_sum_now
 
 
 def row_of_edge(offsets: Tensor, edges: int) -> Tensor:
     """The row that each of so many edges belongs to."""
     rows = torch.arange(offsets.shape[0] - 1, device=offsets.device)
     return torch.repeat_interleave(rows, offsets.diff().long(), output_size=edges)
-
-
-def _numpy(*tensors: Tensor) -> list[np.ndarray]:
-    return [tensor.detach().contiguous().numpy() for tensor in tensors]
 
 
 # --- sum_j relu(a_i + b_j + e_ij c) ---------------------------------------------------------------
@@ -51,13 +49,7 @@ def _(
     send: Tensor,
     edge: Tensor,
 ) -> Tensor:
-    out = torch.empty_like(receive, memory_format=torch.contiguous_format)
-    offsets, neighbours = _numpy(*senders[:2])
-    e, a, b, c = _numpy(attributes, receive, send, edge)
-    kernels.over_rows(
-        kernels.neighbour_sum_rows, offsets, a.shape[1], neighbours, e, a, b, c, out.numpy()
-    )
-    return out
+    return neighbour_sum_now(_numpy(*senders[:2], attributes), receive, send, edge)
 
 
 @neighbour_sum.register_fake

@@ -8,6 +8,9 @@ from jaxtyping import Int
 
 from pgode.runtime.errors import InputError
 
+MOST_OBJECTS = 100_000
+"""Objects of all windows that are forecast together; bounds the memory of large systems."""
+
 
 @dataclass(frozen=True)
 class Origins:
@@ -19,11 +22,22 @@ class Origins:
     def __len__(self) -> int:
         return len(self.systems)
 
-    def chunks(self, size: int) -> Iterator["Origins"]:
-        """The windows in order, `size` at a time."""
-        for first in range(0, len(self), size):
-            chosen = slice(first, first + size)
+    def chunks(
+        self, size: int, objects: Int[np.ndarray, " system"] | None = None
+    ) -> Iterator["Origins"]:
+        """The windows in order, `size` at a time.
+
+        Given the number of objects of each system, a chunk has at most `MOST_OBJECTS`, or one
+        window: memory grows with the objects, not with the windows.
+        """
+        sizes = np.zeros(len(self), np.int64) if objects is None else objects[self.systems]
+        total = np.concatenate([[0], np.cumsum(sizes)])
+        first = 0
+        while first < len(self):
+            fits = int(np.searchsorted(total, total[first] + MOST_OBJECTS, side="right")) - 1
+            chosen = slice(first, max(first + 1, min(first + size, fits)))
             yield Origins(self.systems[chosen], self.starts[chosen])
+            first = chosen.stop
 
 
 def first_frames(frames: Int[np.ndarray, " system"], start: int = 0) -> Origins:

@@ -151,7 +151,7 @@ class Windows:
     def batches(self, size: int, origins: Origins | None = None) -> Iterator[Batch]:
         """Windows at these origins, `size` at a time; one of each system's first frames if none."""
         chosen = first_frames(self.frames) if origins is None else origins
-        for part in chosen.chunks(size):
+        for part in chosen.chunks(size, self._objects):
             yield self.batch(part.systems, part.starts)
 
     def last(self, size: int, ahead: Float[np.ndarray, " outputs"]) -> Iterator[Batch]:
@@ -167,7 +167,7 @@ class Windows:
                 f"{self.condition}. Give earlier frames, too, or drop the system."
             )
         origins = Origins(np.arange(len(self)), self.seen - self.condition)
-        for part in origins.chunks(size):
+        for part in origins.chunks(size, self._objects):
             batch = self.batch(part.systems, part.starts)
             if not self.normaliser.inputs:
                 yield batch

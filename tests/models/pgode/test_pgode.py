@@ -74,6 +74,14 @@ def test_gradients_of_the_mixed_update_are_those_of_finite_differences():
     assert torch.autograd.gradcheck(_MixedUpdate.apply, inputs)
 
 
+def test_the_mixed_update_without_gradients_is_that_with_gradients(model, batch):
+    gathered, gate = torch.randn(batch.objects, K * WIDTH).double(), random_gate(batch.objects)
+    mix = model.dynamics.update.bind(gate)
+    with torch.no_grad():
+        plain = mix(gathered)
+    assert torch.equal(plain, mix(gathered).detach())
+
+
 def test_system_context_is_the_sum_of_the_second_encoders_contexts(model, batch):
     contexts = model.contexts(batch)
     parts = model.system_encoder(batch)

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from pydantic import BeforeValidator, Field, model_validator
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch
@@ -233,12 +234,13 @@ class Kinematic(Readout):
         """d[q, v, z]/dt."""
         size = self.size
         gain, offset = self.gain / self.frame_time, self.offset / self.frame_time
+        acceleration = self.acceleration.weight
 
         def derivative(t: Tensor, y: Tensor) -> Tensor:
             mixed = mixture(y)
             velocity = torch.addcmul(offset, y[:, size : 2 * size], gain)
             latent = mixed - y[:, 2 * size :]
-            return torch.cat([velocity, self.acceleration(mixed), latent], dim=-1)
+            return torch.cat([velocity, linear(mixed, acceleration), latent], dim=-1)
 
         return derivative
 

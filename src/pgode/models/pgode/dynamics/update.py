@@ -27,10 +27,13 @@ class Update(nn.Module):
 
     def bind(self, gate: Float[Tensor, "objects count"]) -> Mixture:
         """Mix with fixed weights; the mixed bias is computed once."""
-        bias = gate @ self.second_bias
+        bias, shares = gate @ self.second_bias, gate.T.unsqueeze(2)
+        first, first_bias, second = self.first, self.first_bias, self.second
 
         def mix(gathered: Tensor) -> Tensor:
-            tensors = (gathered, gate, self.first, self.first_bias, self.second)
+            if not torch.is_grad_enabled():
+                return bias + _mixed(_hidden(gathered, first, first_bias).mul_(shares), second)
+            tensors = (gathered, gate, first, first_bias, second)
             weighted: Tensor = _MixedUpdate.apply(*tensors)  # type: ignore[no-untyped-call]
             return bias + weighted
 
@@ -48,11 +51,9 @@ class _MixedUpdate(torch.autograd.Function):
     def forward(
         ctx: Any, gathered: Tensor, gate: Tensor, first: Tensor, first_bias: Tensor, second: Tensor
     ) -> Tensor:
-        hidden = torch.baddbmm(first_bias, _by_prototype(gathered, first), first).relu_()
+        hidden = _hidden(gathered, first, first_bias)
         ctx.save_for_backward(gathered, gate, first, second, hidden)
-        weighted = hidden * gate.T.unsqueeze(2)
-        out = weighted.new_zeros(gathered.shape[0], second.shape[2])
-        return out.addbmm_(weighted, second)
+        return _mixed(hidden * gate.T.unsqueeze(2), second)
 
     @staticmethod
     @once_differentiable
@@ -68,6 +69,16 @@ class _MixedUpdate(torch.autograd.Function):
         grad_gathered = torch.empty_like(gathered)
         _by_prototype(grad_gathered, first).copy_(torch.bmm(passed, first.transpose(1, 2)))
         return grad_gathered, grad_gate, grad_first, passed.sum(1, keepdim=True), grad_second
+
+
+def _hidden(gathered: Tensor, first: Tensor, first_bias: Tensor) -> Tensor:
+    """relu(W1_k s_ik + b1_k), as (K, objects, width)."""
+    return torch.baddbmm(first_bias, _by_prototype(gathered, first), first).relu_()
+
+
+def _mixed(weighted: Tensor, second: Tensor) -> Tensor:
+    """The sum over prototypes of W2_k, applied to the weighted hidden layer."""
+    return weighted.new_zeros(weighted.shape[1], second.shape[2]).addbmm_(weighted, second)
 
 
 def _by_prototype(gathered: Tensor, first: Tensor) -> Tensor:
