@@ -17,7 +17,7 @@ def train(
     data: Path | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    model: str = "pgode",
+    model: str | None = None,
     preset: str | None = None,
     horizon: int | None = None,
     epochs: int | None = None,
@@ -27,6 +27,8 @@ def train(
     changes: Annotated[
         tuple[str, ...], Parameter(name="--set", negative=(), consume_multiple=False)
     ] = (),
+    start: Annotated[str | None, Parameter(name="--from")] = None,
+    refit_scales: Annotated[bool, Parameter(negative=())] = False,
     resume: Path | None = None,
 ) -> int:
     """Train a model on a data file, or resume a run that was stopped.
@@ -40,7 +42,7 @@ def train(
     output
         New run folder.
     model
-        Any model that pgode models lists.
+        Any model that pgode models lists; pgode if not given.
     preset
         default (prototypes are force laws, found in the data), messages (prototypes are networks
         that pass messages), paper (as close to the published model as settings allow),
@@ -59,6 +61,11 @@ def train(
         YAML file with the groups model, window and training.
     changes
         A single setting, such as --set training.batch=8; can be repeated.
+    start
+        Trained run, or a model that comes with pgode (springs-10), whose weights and settings
+        training goes on from.
+    refit_scales
+        With --from: fit scales to the new data, instead of keeping those of the run.
     resume
         Run folder to continue.
     """
@@ -75,8 +82,8 @@ def train(
     console = Console(highlight=False, soft_wrap=True)
     try:
         if resume is not None:
-            others = (output, preset, horizon, epochs, seed, threads, config, *changes)
-            if any(other is not None for other in others) or model != "pgode":
+            others = (output, model, preset, horizon, epochs, seed, threads, config, start)
+            if any(other is not None for other in (*others, *changes)) or refit_scales:
                 raise InputError(
                     "--resume continues a run with its settings and takes no others. Expected "
                     "only --resume RUN (and the data file if it has moved). Start a new run to "
@@ -101,6 +108,8 @@ def train(
                 threads=threads,
                 config=config,
                 settings=parse_changes(list(changes)),
+                start=start,
+                refit_scales=refit_scales,
                 display=Live(),
                 on_preset=lambda name: console.print(f"Using preset {name}: {REASONS[name]}."),
             )

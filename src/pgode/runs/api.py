@@ -7,6 +7,8 @@ from typing import Any
 from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runs import training
+from pgode.runs.continuation.beginning import Start
+from pgode.runs.continuation.origin import Origin
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
@@ -19,7 +21,7 @@ def train(
     data: Trajectories | Path | str,
     folder: Path | str,
     *,
-    model: str = "pgode",
+    model: str | None = None,
     preset: str | None = None,
     horizon: int | None = None,
     epochs: int | None = None,
@@ -27,16 +29,23 @@ def train(
     threads: int | None = None,
     config: Path | str | None = None,
     settings: dict[str, Any] | None = None,
+    start: Run | Path | str | None = None,
+    refit_scales: bool = False,
     display: Display | None = None,
     on_preset: Callable[[str], None] | None = None,
 ) -> Run:
     """Train a model on data (or a data file) in a new run folder, and open the run.
 
-    The default preset is `molecules` for data of atoms, `messages` for data that do not name
-    positions and velocities, otherwise `default`; `on_preset` is called with the name of a preset
-    that the data selected. `settings` are single changes by their full
+    The default model is `pgode`. Its default preset is `molecules` for data of atoms, `messages`
+    for data that do not name positions and velocities, otherwise `default`; `on_preset` is called
+    with the name of a preset that the data selected. `settings` are single changes by their full
     name: {"training.batch": 8}. An interrupt saves the run and raises `TrainingStopped`, a
     KeyboardInterrupt; `resume` continues from there.
+
+    With `start`, a run, its folder, or the name of a model that comes with pgode, training goes on
+    from its weights, with its model, preset and settings but for a smaller learning rate and no
+    curriculum. The data must be of the same kind. The scales of that run are kept, unless
+    `refit_scales` fits new ones. `settings` may change what leaves the shapes of weights alone.
     """
     options = {
         "window.horizon": horizon,
@@ -48,19 +57,38 @@ def train(
     changes |= {key: value for key, value in options.items() if value is not None}
     file = None if config is None else Path(config)
     # Before reading the data, which may take long.
-    chosen = _possible(model, preset, file, changes)
+    origin = _origin(start, refit_scales)
+    if origin is not None:
+        chosen = origin.origin.settings(model, preset, file, changes)
+    else:
+        chosen = _possible(model or "pgode", preset, file, changes)
     training.check_new(Path(folder))
     writable_folder(Path(folder) / "config.json")
     trajectories, source = _read(data)
-    if preset is None:
-        chosen = config_for(trajectories, model, file, changes)
+    if preset is None and origin is None:
+        chosen = config_for(trajectories, model or "pgode", file, changes)
         if on_preset is not None and chosen.preset != "default":
             on_preset(chosen.preset)
     fitted = within_data(chosen, trajectories, asked=names_horizon(file, changes))
     if display is not None and fitted.window.horizon < chosen.window.horizon:
         display.say(f"forecasting {fitted.window.horizon} frames, as many as the data have")
     chosen = fitted
-    return training.train(trajectories, folder, chosen, source=source, display=display)
+    return training.train(
+        trajectories, folder, chosen, source=source, display=display, start=origin
+    )
+
+
+def _origin(start: Run | Path | str | None, refit_scales: bool) -> Start | None:
+    """What the run goes on from; None for fresh weights, which always have scales of their own."""
+    if start is not None:
+        return Start(Origin.open(start), refit_scales)
+    if refit_scales:
+        raise InputError(
+            "new scales were asked for, but no run to go on from; a new run always fits its own. "
+            "Expected both: pgode train DATA -o RUN --from OLD --refit-scales. Leave out "
+            "--refit-scales."
+        )
+    return None
 
 
 def _possible(

@@ -16,6 +16,7 @@ from pgode.evaluation.uncertainty.noise_floor import check_replicas, compare_wit
 from pgode.models import Forecaster, build_model, model_config
 from pgode.runs import folder as run_folder
 from pgode.runs.data_record import DataRecord
+from pgode.runs.exchange.conforming import conformed
 from pgode.runs.exchange.observed import check_length, frames_ahead, named, observed_systems
 from pgode.runs.forecasts import SAMPLES, Forecasts, forecast_future
 from pgode.runtime.errors import InputError
@@ -60,17 +61,7 @@ class Run:
 
         A forecast needs no parameters, so missing ones are set to NaN, as are missing constants.
         """
-        self.normaliser.check(data, source)
-        missing = {"parameters": np.nan, "parameter_units": "", "constants": np.nan}
-        columns = {"parameter": list(self.normaliser.parameters)}
-        dataset = data.dataset
-        if self.normaliser.constants and "constants" not in dataset:
-            none = np.empty((*data.present.shape, 0))
-            dataset = dataset.assign(constants=(("system", "object", "constant"), none))
-            dataset = dataset.assign_coords(constant=np.empty(0, np.str_))
-        if "constants" in dataset:
-            columns["constant"] = list(self.normaliser.constants)
-        return Trajectories(dataset.reindex(columns, fill_value=missing))
+        return conformed(data, self.normaliser, source)
 
     def observed(
         self, given: Any, source: str = "", on_note: Callable[[str], None] = lambda text: None

@@ -11,7 +11,9 @@ from pgode.data.trajectories import Trajectories
 from pgode.evaluation import Calibration, predict
 from pgode.evaluation.uncertainty.calibration import DRAWS
 from pgode.models import build_model, model_config
+from pgode.runs.continuation.beginning import Start, begin, outcome
 from pgode.runs.data_record import DataRecord
+from pgode.runs.exchange.conforming import conformed
 from pgode.runs.folder import (
     find_run,
     read_config,
@@ -43,14 +45,19 @@ def train(
     source: str = "",
     display: Display | None = None,
     calibrated: bool = True,
+    start: Start | None = None,
 ) -> Run:
     """Train a model in a new run folder. Raises `TrainingStopped` if a signal ends it early.
 
     Calibration takes several forecasts of the validation split. With `calibrated=False` it is
-    skipped, for runs of which only the mean forecast is needed.
+    skipped, for runs of which only the mean forecast is needed. `start` is what the run goes on
+    from, if not from fresh weights.
     """
     path = Path(folder)
     check_new(path)
+    given, parent = data, None
+    if start is not None:
+        data = start.check(data, source or "the given data")
     training = data.split_of("train")
     config = config.model_copy(
         update={
@@ -58,13 +65,16 @@ def train(
             "window": config.window.settled(training),
         }
     )
-    normaliser = Normaliser.fit(training)
+    normaliser = start.scales(training, display) if start else Normaliser.fit(training)
     _try_forecast(data, normaliser, config)
-    config = _settled(training, normaliser, config, display)
+    if start is None:
+        config = _settled(training, normaliser, config, display)
+    else:  # What data decide was decided when these weights were trained.
+        parent = start.write(path, config, normaliser, _held_out(data), display)
     write_json(path / "normaliser.json", normaliser.to_json())
-    write_json(path / "data.json", DataRecord.of(data, source, path).to_json())
+    write_json(path / "data.json", DataRecord.of(given, source, path, parent).to_json())
     write_config(path, config)
-    return _continue(path, data, display, calibrated)
+    return _continue(path, given, display, calibrated)
 
 
 def check_new(folder: Path) -> None:
@@ -107,7 +117,9 @@ def calibrate(run: Run, validation: Windows) -> None:
 
 
 def _continue(path: Path, data: Trajectories, display: Display | None, calibrated: bool) -> Run:
-    config, normaliser = read_config(path), read_normaliser(path)
+    config, normaliser, parent = read_config(path), read_normaliser(path), read_data(path).parent
+    if parent is not None:
+        data = conformed(data, normaliser, "the given data")
     torch.manual_seed(config.training.seed)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
     window = config.window
@@ -116,8 +128,11 @@ def _continue(path: Path, data: Trajectories, display: Display | None, calibrate
     if model.trainable:
         trainer = Trainer(model, training, validation, config, path)
         trainer.resume()
+        begin(trainer, parent)
         if not trainer.fit(display or Display()):
             raise TrainingStopped(path)
+        if display is not None and (sentence := outcome(trainer, parent)):
+            display.say(sentence)
     if calibrated:
         calibrate(Run.open(path), validation)
     return Run.open(path)
