@@ -21,6 +21,7 @@ from benchmarks import (
     molecules,
     products,
     scaling,
+    serving,
     simulator,
     startup,
     training_speed,
@@ -52,6 +53,7 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
         "training_speed_charged": (training("charged"), training_speed.figures),
         "memory": (lambda: memory.run(systems, horizon, threads), memory.figures),
         "scaling": (scaling.run, scaling.figures),
+        "serving": (lambda: serving.run(3 if quick else serving.ROUNDS), serving.figures),
         "molecules": (lambda: molecules.run(threads, quick), molecules.figures),
         "generation": (
             lambda: generation.run(4, 1, 0.1) if quick else generation.run(),

@@ -71,17 +71,25 @@ class Start:
     def _said(self, config: RunConfig, model: Forecaster, error: float) -> str:
         before = f"going on from {self.origin.name}: validation error {error:.3e} before training"
         if self.origin.laws_alone:
-            return f"{before}; its laws and kinds of objects are kept, and refined on the new data"
+            return (
+                f"{before}; laws are searched for in the new data, and take the place of its own "
+                f"if they forecast the validation systems better"
+            )
         rate, old = config.training.learning_rate, self.origin.config.training.learning_rate
         kept = "; its force laws stay as they are" if force_laws(model) is not None else ""
         return f"{before}; learning rate {rate:g}, that of the run was {old:g}{kept}"
 
 
 def begin(trainer: Trainer, parent: Parent | None) -> None:
-    """Give a run that goes on from another one its first weights, unless it has trained already."""
+    """Give a run that goes on from another one its first weights, unless it has trained already.
+
+    Laws alone are no start for a search: where they are wrong, a step from them leads nowhere, and
+    two systems show a law as exactly as a hundred. Known ones compete with those of the new data.
+    """
     if parent is None or trainer.last.exists():
         return
-    load_weights(trainer.folder / START, trainer.model)
+    if trainer.parameters:
+        load_weights(trainer.folder / START, trainer.model)
     trainer.progress.best, trainer.progress.best_epoch = parent.val_mse, 0
 
 
@@ -89,9 +97,10 @@ def outcome(trainer: Trainer, parent: Parent | None) -> str:
     """A sentence for a run whose training did not help; empty for all others."""
     if parent is None or trainer.progress.best_epoch > 0:
         return ""
+    found = "no epoch had" if trainer.parameters else "the laws found in the new data do not have"
     return (
-        f"no epoch had a lower validation error than {parent.val_mse:.3e}, so the run keeps the "
-        f"weights of {parent.folder} as they were"
+        f"{found} a lower validation error than {parent.val_mse:.3e}, so the run keeps what "
+        f"{parent.folder} has"
     )
 
 

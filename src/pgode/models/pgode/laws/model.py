@@ -15,7 +15,7 @@ from pgode.models.pgode.laws.ensemble import members_of
 from pgode.models.pgode.laws.evidence.inference import Knowledge, Scope, infer
 from pgode.models.pgode.laws.evidence.observation import Units, layout, observations, present
 from pgode.models.pgode.laws.evidence.walls import Walls, placed
-from pgode.models.pgode.laws.finding.finding import adapt, find
+from pgode.models.pgode.laws.finding.finding import find
 from pgode.models.pgode.laws.finding.refinement import Refined
 from pgode.models.pgode.laws.finding.shooting import Frames, strengths, with_strengths
 from pgode.models.pgode.laws.finding.turns import OUTSIDE, Found
@@ -288,8 +288,8 @@ class ForceLaws(Forecaster):
         return flow(self, batch)
 
     def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
-        """Find laws, prototypes and walls in the training data; refine laws that it has already."""
-        (adapt if self.has_laws else find)(self, training, seed, progress)
+        """Find laws, prototypes and walls in the training data."""
+        find(self, training, seed, progress)
         return True
 
     def keep_walls(self, found: Walls) -> None:

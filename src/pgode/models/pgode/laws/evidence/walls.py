@@ -98,24 +98,6 @@ def recognise(seen: Sequence[Observation]) -> Walls:
     return Walls(places, *_spread(found, places, size))
 
 
-def adapted(had: Walls, seen: Sequence[Observation], mode: str) -> Walls:
-    """Walls that are known already, moved to where new data show them.
-
-    A wall that the data do not show stays, unless objects are beyond it. Places between systems
-    differ at least as much as they did: new data may be of a few systems only.
-    """
-    if mode in ("none", "periodic"):
-        return none(seen[0].axes)
-    found = recognise(seen)
-    outermost = np.array([reach(each) for each in seen]).max(0)
-    size = float(outermost.sum(0).max())
-    crossed = OUTWARDS * had.places + WIDER * had.spread + NARROW * size < outermost.T
-    kept = np.where(crossed, np.inf * OUTWARDS, had.places)
-    places = np.where(np.isfinite(found.places), found.places, kept)
-    together = had.together if had.any else found.together
-    return Walls(places, max(found.spread, had.spread), together)
-
-
 def placed(seen: Observation, walls: Walls) -> tuple[Float[np.ndarray, "axes 2"], float]:
     """The walls of one system, and the deviation of their places from the true ones.
 

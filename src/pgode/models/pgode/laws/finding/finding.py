@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from pgode.models.pgode.laws.finding.fitting import fit
 from pgode.models.pgode.laws.finding.refinement import Refined, Trial, refine
 from pgode.models.pgode.laws.finding.scheme import find_limit, find_scheme
 from pgode.models.pgode.laws.finding.shooting import Frames
-from pgode.models.pgode.laws.finding.turns import OUTSIDE, Fit, deviation_of
+from pgode.models.pgode.laws.finding.turns import OUTSIDE, Fit, Found, deviation_of
 from pgode.models.pgode.laws.finding.unknowns import Unknowns
 from pgode.models.pgode.laws.motion.path import Forces
 from pgode.models.pgode.laws.radial import SPLINES, range_of, spacing_of
@@ -50,61 +50,20 @@ JITTER_SYSTEMS = 40
 
 def find(model: "ForceLaws", training: Windows, seed: int, progress: Progress) -> None:
     """Find walls, prototypes, laws, steps and the spread of the ensemble; all into the model."""
-    order, more, seen = _looked_at(model, training, seed)
+    order = np.random.default_rng(seed).permutation(len(training))
+    fewer = COPIES / max(float(np.median(training.frames)) - 1, 1.0)
+    more = max(1.0, fewer)  # Systems with few frames each: as many intervals of more systems.
+    seen = list(_whole(training, model, order[: int(more * FIT_SYSTEMS)]))
+    _check(seen)
     model.keep_walls(_walls(model.config.walls, seen, model.units))
     low, high = range_of(np.concatenate([each.distances for each in seen[:100]]))
     splines = Splines(np.zeros(1), low, spacing_of(low, high), SPLINES)
     how = Fit(model.numbers, model.scope, model.cells)
     found = fit(seen, how, splines, seed, _share(progress, 0.0, 0.5), more)
     model.keep_laws(found, (low, high))
-    fitted = found.fitted
-    rough = _Rough(found.starts, found.splines.exponents, fitted.drag, fitted.outer)
-    _refine(model, training, order, rough, more, _share(progress, 0.5, 0.9))
+    _refine(model, training, order, found, more, _share(progress, 0.5, 0.9))
     progress("spread of the ensemble", 0.9)
     _try_forecasts(model, training, order)
-
-
-def adapt(model: "ForceLaws", training: Windows, seed: int, progress: Progress) -> None:
-    """Refine the laws that a model has already; how many kinds of objects there are stays.
-
-    A few systems of new data are too few to find laws in, but enough to correct known ones.
-    """
-    order, more, seen = _looked_at(model, training, seed)
-    had = walls.Walls(model.walls.numpy(), float(model.wall_spread[0]), bool(model.wall_spread[1]))
-    model.keep_walls(walls.adapted(had, seen, model.config.walls))
-    _refine(model, training, order, _known(model), more, _share(progress, 0.0, 0.9))
-    progress("spread of the ensemble", 0.9)
-    _try_forecasts(model, training, order)
-
-
-class _Rough(NamedTuple):
-    """Laws to be refined: several starts for the coefficients, and what all of them share."""
-
-    starts: tuple[Float[np.ndarray, "laws splines"], ...]
-    exponents: Float[np.ndarray, " laws"]
-    drag: Float[np.ndarray, " prototypes"]
-    outer: Float[np.ndarray, " axes+1"]
-
-
-def _known(model: "ForceLaws") -> _Rough:
-    """The laws that a model has."""
-    used, radial = model.used, model.radial
-    laws = int(model.numbers[:used, :used].max()) + 1
-    kept = (radial.coefficients[:laws], radial.exponents[:laws], model.drag[:used], model.outer)
-    coefficients, *others = (each.numpy().copy() for each in kept)
-    return _Rough((coefficients,), *others)
-
-
-def _looked_at(
-    model: "ForceLaws", training: Windows, seed: int
-) -> tuple[Int[np.ndarray, " systems"], float, list[Observation]]:
-    """Training systems in a random order, how many more than usual, and the frames of some."""
-    order = np.random.default_rng(seed).permutation(len(training))
-    fewer = COPIES / max(float(np.median(training.frames)) - 1, 1.0)
-    more = max(1.0, fewer)  # Systems with few frames each: as many intervals of more systems.
-    seen = list(_whole(training, model, order[: int(more * FIT_SYSTEMS)]))
-    _check(seen)
-    return order, more, seen
 
 
 def _telling(progress: Progress, what: str, first: float) -> Callable[[float], None]:
@@ -163,7 +122,7 @@ def _refine(
     model: "ForceLaws",
     training: Windows,
     order: Int[np.ndarray, " systems"],
-    rough: _Rough,
+    found: Found,
     more: float,
     progress: Progress,
 ) -> None:
@@ -171,12 +130,12 @@ def _refine(
     refining = REFINE_SYSTEMS if model.used > 1 else SINGLE_SYSTEMS
     sizes = [int(more * size) for size in (SCHEME_SYSTEMS, refining, HELD_OUT_SYSTEMS)]
     groups = _groups(order, *sizes)
-    exponents, drag = rough.exponents, rough.drag
-    if rough.outer.any():
-        drag = np.concatenate([drag, rough.outer])
+    exponents, drag = found.splines.exponents, found.fitted.drag
+    if found.fitted.outer.any():
+        drag = np.concatenate([drag, found.fitted.outer])
     model.keep_scheme(model.steps._replace(fewest=10.0, most=COARSE), np.inf)
     trial = _trial(model, training, groups[0])
-    starts = [trial.unknowns.packed(each, exponents, drag) for each in rough.starts]
+    starts = [trial.unknowns.packed(each, exponents, drag) for each in found.starts]
     for turn in range(TURNS):
         part = _share(progress, turn / TURNS, (turn + 1) / TURNS)
         most = FINE if turn and model.steps.most > model.steps.fewest else COARSE
