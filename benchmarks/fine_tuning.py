@@ -38,11 +38,12 @@ WAYS: dict[str, dict[str, Any] | None] = {
     "the run itself, untouched": None,
     "fresh weights": {"scratch": 1},
     "fresh weights, ten times the epochs": {"scratch": 10},
-    "from the run, learning rate x 0.1": {"rate": 1e-4},
-    "from the run, learning rate x 0.3": {"rate": 3e-4},
-    "from the run, learning rate x 1": {"rate": 1e-3},
-    "from the run, x 0.3, scales fitted anew": {"rate": 3e-4, "refit": True},
-    "from the run, x 1, scales fitted anew": {"rate": 1e-3, "refit": True},
+    "from the run, all as by default": {},
+    "from the run, old scales, rate x 0.1": {"rate": 1e-4, "refit": False},
+    "from the run, old scales, rate x 0.3": {"rate": 3e-4, "refit": False},
+    "from the run, old scales, rate x 1": {"rate": 1e-3, "refit": False},
+    "from the run, new scales, rate x 0.3": {"rate": 3e-4, "refit": True},
+    "from the run, new scales, rate x 1": {"rate": 1e-3, "refit": True},
 }
 OUT = Path("benchmarks/results/fine_tuning.json")
 RUNS = Path("runs/fine_tuning")
@@ -102,8 +103,8 @@ def row(name: str, way: dict[str, Any] | None, parent: Any, shift: str, seed: in
         changes = {**SETTINGS, **SMALL, "training.epochs": EPOCHS * way["scratch"]}
         run = api.train(data, folder, preset="messages", seed=seed, settings=changes)
     else:
-        changes = {**SMALL, "training.learning_rate": way["rate"]}
-        refit = way.get("refit", False)
+        given = {"training.learning_rate": way["rate"]} if "rate" in way else {}
+        changes, refit = {**SMALL, **given}, way.get("refit")
         run = api.train(data, folder, start=parent, refit_scales=refit, seed=seed, settings=changes)
     return error(run, data, parent.normaliser)
 

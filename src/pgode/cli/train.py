@@ -28,7 +28,7 @@ def train(
         tuple[str, ...], Parameter(name="--set", negative=(), consume_multiple=False)
     ] = (),
     start: Annotated[str | None, Parameter(name="--from")] = None,
-    refit_scales: Annotated[bool, Parameter(negative=())] = False,
+    refit_scales: Annotated[bool | None, Parameter(negative="--keep-scales")] = None,
     resume: Path | None = None,
 ) -> int:
     """Train a model on a data file, or resume a run that was stopped.
@@ -65,7 +65,8 @@ def train(
         Trained run, or a model that comes with pgode (springs-10), whose weights and settings
         training goes on from.
     refit_scales
-        With --from: fit scales to the new data, instead of keeping those of the run.
+        With --from: fit scales to the new data, or keep those of the run. By default whichever
+        gives the untouched weights the lower validation error.
     resume
         Run folder to continue.
     """
@@ -83,7 +84,7 @@ def train(
     try:
         if resume is not None:
             others = (output, model, preset, horizon, epochs, seed, threads, config, start)
-            if any(other is not None for other in (*others, *changes)) or refit_scales:
+            if any(other is not None for other in (*others, refit_scales, *changes)):
                 raise InputError(
                     "--resume continues a run with its settings and takes no others. Expected "
                     "only --resume RUN (and the data file if it has moved). Start a new run to "

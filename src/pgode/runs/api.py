@@ -30,7 +30,7 @@ def train(
     config: Path | str | None = None,
     settings: dict[str, Any] | None = None,
     start: Run | Path | str | None = None,
-    refit_scales: bool = False,
+    refit_scales: bool | None = None,
     display: Display | None = None,
     on_preset: Callable[[str], None] | None = None,
 ) -> Run:
@@ -44,8 +44,9 @@ def train(
 
     With `start`, a run, its folder, or the name of a model that comes with pgode, training goes on
     from its weights, with its model, preset and settings but for a smaller learning rate and no
-    curriculum. The data must be of the same kind. The scales of that run are kept, unless
-    `refit_scales` fits new ones. `settings` may change what leaves the shapes of weights alone.
+    curriculum. The data must be of the same kind. Scales are fitted to it with
+    `refit_scales=True` and kept with False; if not given, as the untouched weights forecast better.
+    `settings` may change what leaves the shapes of weights alone.
     """
     options = {
         "window.horizon": horizon,
@@ -78,15 +79,15 @@ def train(
     )
 
 
-def _origin(start: Run | Path | str | None, refit_scales: bool) -> Start | None:
+def _origin(start: Run | Path | str | None, refit_scales: bool | None) -> Start | None:
     """What the run goes on from; None for fresh weights, which always have scales of their own."""
     if start is not None:
         return Start(Origin.open(start), refit_scales)
-    if refit_scales:
+    if refit_scales is not None:
         raise InputError(
-            "new scales were asked for, but no run to go on from; a new run always fits its own. "
-            "Expected both: pgode train DATA -o RUN --from OLD --refit-scales. Leave out "
-            "--refit-scales."
+            "scales were asked for, but there is no run to go on from; a new run always fits its "
+            "own. Expected both: pgode train DATA -o RUN --from OLD --refit-scales. Leave out "
+            "--refit-scales and --keep-scales."
         )
     return None
 

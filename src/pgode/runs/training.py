@@ -65,7 +65,10 @@ def train(
             "window": config.window.settled(training),
         }
     )
-    normaliser = start.scales(training, display) if start else Normaliser.fit(training)
+    if start is None:
+        normaliser = Normaliser.fit(training)
+    else:
+        normaliser = start.scales(training, _held_out(data), config, display)
     _try_forecast(data, normaliser, config)
     if start is None:
         config = _settled(training, normaliser, config, display)

@@ -97,14 +97,33 @@ def test_scales_are_fitted_or_kept_as_asked_and_said(tmp_path: Path) -> None:
     kept = gone_on(tmp_path / "kept", data, refit_scales=False, display=told)
     assert read_normaliser(kept.folder) == trained().normaliser
     assert kept.data.parent is not None and kept.data.parent.scales == "kept"
-    assert any(s.startswith("scales: kept") for s in told.said)
+    assert any(s.startswith("scales: those of the run are kept (as asked") for s in told.said)
     assert any("as far from the middle" in s for s in told.said)
     told = Saying()
     fitted = gone_on(tmp_path / "fitted", data, refit_scales=True, display=told)
     scaled = fitted.normaliser.states(data.split_of("train").states)
     assert np.abs(scaled).max() == pytest.approx(1.0)
     assert fitted.data.parent is not None and fitted.data.parent.scales == "refitted"
-    assert any(s.startswith("scales: fitted") for s in told.said)
+    assert any(s.startswith("scales: fitted to the new data (as asked") for s in told.said)
+
+
+def test_scales_are_by_default_those_with_which_the_weights_forecast_better(tmp_path: Path) -> None:
+    data = others()
+    dims, alike = data.dataset["states"].dims, data.states
+    for factor, expected in ((1.0, "kept"), (50.0, "refitted")):
+        states = Trajectories(data.dataset.assign(states=(dims, factor * alike)))
+        told, errors = Saying(), {}
+        for name, refit in (("kept", False), ("refitted", True), ("chosen", None)):
+            folder = tmp_path / f"{name}-{factor}"
+            run = gone_on(folder, states, epochs=1, refit_scales=refit, display=told)
+            assert run.data.parent is not None
+            unit = np.square(run.normaliser.scale[0])
+            errors[name] = run.data.parent.val_mse * unit
+        assert run.data.parent.scales == expected
+        assert errors["chosen"] == errors[expected]
+        other = next(name for name in ("kept", "refitted") if name != expected)
+        assert errors[expected] < errors[other]
+        assert any(s.startswith("scales: ") and "before training, " in s for s in told.said)
 
 
 @pytest.mark.parametrize("steps", [1, 3])
@@ -292,5 +311,5 @@ def test_a_naive_model_is_no_start(tmp_path: Path) -> None:
 
 
 def test_new_scales_without_a_run_to_go_on_from_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no run to go on from"):
+    with pytest.raises(InputError, match="there is no run to go on from"):
         pgode.train(data_file(), tmp_path / "run", refit_scales=True)

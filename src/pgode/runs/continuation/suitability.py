@@ -55,35 +55,20 @@ def check_suits(origin: Origin, data: Trajectories, source: str) -> None:
         )
 
 
-def scales_for(
-    origin: Origin, training: Trajectories, *, refit: bool
-) -> tuple[Normaliser, list[str]]:
-    """The scales of the run, or new ones of the data, and what a user should know about them."""
+def kept_scales(origin: Origin, training: Trajectories) -> tuple[Normaliser, list[str]]:
+    """The scales of the run, and what a user should know about the data in these."""
     old = origin.normaliser
-    if refit:
-        if origin.has_laws:
-            raise InputError(
-                f"{origin.name} has force laws, which are in units of its scales, so that new "
-                f"scales would make them wrong and could make nothing better. Expected the scales "
-                f"of the run. Leave out --refit-scales."
-            )
-        new = Normaliser.fit(training)
-        return new, [
-            "scales: fitted to the new data; the weights were trained on other scales, so the "
-            "first epochs have to make up for that",
-            *_other_frame(old, training),
-        ]
     reference = old.reference
     if reference is not None and reference.of(training) is None:
         reference = Reference.fit(training)  # Another molecule has another mean structure.
     reach = np.abs(old.states(training.states))
-    notes = ["scales: kept, so that the weights see values as they were trained on them"]
+    notes = []
     for name, index in old.variable_features.items():
         farthest = float(np.nanmax(reach[..., index], initial=0.0))
         if farthest > FAR:
             notes.append(
                 f"note: {name} lies up to {farthest:.2g} times as far from the middle of its range "
-                f"as in the first run; --refit-scales would scale the new data by themselves"
+                f"as in the first run"
             )
     if joins_all_pairs(training) and not origin.data.all_pairs:
         notes.append(
@@ -91,6 +76,17 @@ def scales_for(
             "or are not known to"
         )
     return replace(old, reference=reference), notes + _other_frame(old, training)
+
+
+def new_scales(origin: Origin, training: Trajectories) -> tuple[Normaliser, list[str]]:
+    """Scales of the data themselves; refused for laws, which have units."""
+    if origin.has_laws:
+        raise InputError(
+            f"{origin.name} has force laws, which are in units of its scales, so that new "
+            f"scales would make them wrong and could make nothing better. Expected the scales "
+            f"of the run. Leave out --refit-scales."
+        )
+    return Normaliser.fit(training), _other_frame(origin.normaliser, training)
 
 
 def _other_frame(old: Normaliser, training: Trajectories) -> list[str]:
