@@ -33,12 +33,12 @@ SHIFTS: dict[str, dict[str, float]] = {
     "alike": {},
 }
 """Factors on the ranges that parameters are drawn from."""
-SMALL = {"training.epochs": EPOCHS, "training.batch": 4}
 WAYS: dict[str, dict[str, Any] | None] = {
     "the run itself, untouched": None,
-    "fresh weights": {"scratch": 1},
-    "fresh weights, ten times the epochs": {"scratch": 10},
+    "fresh weights": {"fresh": True},
+    "fresh weights, ten times the epochs": {"fresh": True, "times": 10},
     "from the run, all as by default": {},
+    "from the run, ten times the epochs": {"times": 10},
     "from the run, old scales, rate x 0.1": {"rate": 1e-4, "refit": False},
     "from the run, old scales, rate x 0.3": {"rate": 3e-4, "refit": False},
     "from the run, old scales, rate x 1": {"rate": 1e-3, "refit": False},
@@ -99,12 +99,13 @@ def row(name: str, way: dict[str, Any] | None, parent: Any, shift: str, seed: in
     folder = RUNS / f"{shift} {name} {seed}".replace(" ", "-").replace(",", "")
     if (folder / "config.json").exists():
         return error(api.resume(folder, data), data, parent.normaliser)
-    if "scratch" in way:
-        changes = {**SETTINGS, **SMALL, "training.epochs": EPOCHS * way["scratch"]}
+    small = {"training.epochs": EPOCHS * way.get("times", 1), "training.batch": 4}
+    if "fresh" in way:
+        changes = {**SETTINGS, **small}
         run = api.train(data, folder, preset="messages", seed=seed, settings=changes)
     else:
         given = {"training.learning_rate": way["rate"]} if "rate" in way else {}
-        changes, refit = {**SMALL, **given}, way.get("refit")
+        changes, refit = {**small, **given}, way.get("refit")
         run = api.train(data, folder, start=parent, refit_scales=refit, seed=seed, settings=changes)
     return error(run, data, parent.normaliser)
 
@@ -146,7 +147,7 @@ def main() -> int:
     )
     for seed in SEEDS:
         for shift, (name, way) in product(SHIFTS, WAYS.items()):
-            if (way or {}).get("scratch", 1) == 1 or seed == 0:  # Ten times the epochs take long.
+            if "times" not in (way or {}) or seed == 0:  # Ten times the epochs take long.
                 rows = content["rows"].setdefault(f"{shift}: {name}", {})
                 if str(seed) not in rows:
                     rows[str(seed)] = row(name, way, parent, shift, seed)

@@ -124,14 +124,16 @@ def test_eight_threads_with_different_inputs_have_the_serial_results() -> None:
             SAME(found, expected)
 
 
-def test_a_model_whose_mean_is_drawn_is_as_usual_in_threads(tmp_path: Any) -> None:
+@pytest.mark.parametrize("name", ["nri", "agentformer", "i-gpode"])
+def test_the_mean_of_a_model_that_draws_in_training_is_not_drawn(name: str, tmp_path: Any) -> None:
     changes = {"window.condition": CONDITION, "window.horizon": 2, "training.epochs": 1}
-    run = pgode.train(springs(), tmp_path / "nri", model="nri", settings=changes)
+    run = pgode.train(springs(), tmp_path / "run", model=name, settings=changes)
     ready, given = run.forecaster(), one()
-    expected = usual_way(run, given)[0]
+    expected, before = usual_way(run, given)[0], torch.get_rng_state()
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: ready(**given), range(8)):
             SAME(found, expected)
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_graphs_are_built_once_and_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,6 @@ class ArrayForecaster:
         self.run = run
         self._model = run.model.eval()
         self._topologies = Topologies(graphs)
-        self._draws_always = False
         self._warm()
 
     def __call__(
@@ -76,7 +75,7 @@ class ArrayForecaster:
         """
         given = Given(states, edges, clock, constants, inputs)
         frames = self._frames(given, until, times)
-        with torch.inference_mode(), _turn(self._draws_always, 0):
+        with torch.inference_mode():  # The mean of no model is drawn.
             batch = self._batch(given, frames)
             ahead = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
             scaled = self._model.mean_forecast(batch, ahead).double().numpy()
@@ -99,7 +98,7 @@ class ArrayForecaster:
         check_draws(samples, seed, least=1)
         given = Given(states, edges, clock, constants, inputs)
         frames = self._frames(given, until, times)
-        with torch.inference_mode(), _turn(True, seed):
+        with torch.inference_mode(), _turn(seed):
             batch = self._batch(given, frames)
             found = batch_forecast(self._model, batch, frames, self.run.calibration, samples, seed)
         lower, upper = found.ends
@@ -144,7 +143,7 @@ class ArrayForecaster:
         return next(windows.last(max(BATCH, data.systems), frames))
 
     def _warm(self) -> None:
-        """Compile every kernel by a forecast of a made-up system, and see whether it draws."""
+        """Compile every kernel, by a forecast of a made-up system."""
         run, normaliser = self.run, self.run.normaliser
         objects, condition = max(min(run.data.objects, 8), 2), run.config.window.condition
         random = np.random.default_rng(0)
@@ -161,10 +160,7 @@ class ArrayForecaster:
         # Made-up states may lead where no forecast can be solved; all is compiled nevertheless.
         with suppress(PgodeError):
             self.sampled(**given, until=2, samples=2)
-            before = torch.get_rng_state()
             self(**given, until=2)
-            self._draws_always = not torch.equal(before, torch.get_rng_state())
-            torch.set_rng_state(before)
 
 
 def _any_edges(objects: int, attributes: tuple[str, ...]) -> Any:
@@ -192,11 +188,8 @@ def _shaped(rows: np.ndarray, batch: Batch, states: Any) -> np.ndarray:
 
 
 @contextmanager
-def _turn(draws: bool, seed: int) -> Iterator[None]:
-    """A turn at the generator, with a seed, which is then as it was; nothing if none is drawn."""
-    if not draws:
-        yield
-        return
+def _turn(seed: int) -> Iterator[None]:
+    """A turn at the generator of torch, with a seed; afterwards it is as it was."""
     with _GENERATOR, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         yield
