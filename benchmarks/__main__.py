@@ -23,6 +23,7 @@ from benchmarks import (
     processes,
     products,
     scaling,
+    serving,
     simulator,
     startup,
     training_speed,
@@ -54,6 +55,7 @@ def benchmarks(threads: int, quick: bool) -> dict[str, Benchmark]:
         "training_speed_charged": (training("charged"), training_speed.figures),
         "memory": (lambda: memory.run(systems, horizon, threads), memory.figures),
         "latency": (latency.run, latency.figures),
+        "serving": (lambda: serving.run(3 if quick else serving.ROUNDS), serving.figures),
         "scaling": (
             lambda: scaling.run((10, 100, 1000), large=1000) if quick else scaling.run(),
             scaling.figures,

@@ -104,6 +104,29 @@ CASES = [
     case("preset", "train springs.nc -o new --preset papr", '"papr"', 'Did you mean "paper"?'),
     case("solver", "train springs.nc -o new --set model.solver.method=rk5", 'mean "rk4"?'),
     case("huge seed", f"train springs.nc -o new --seed {10**30}", '"training.seed"', "less than"),
+    # Runs to go on from.
+    case(
+        "from and resume", "train --resume run --from run", "takes no others", "only --resume RUN"
+    ),
+    case("from nothing", "train springs.nc -o new --from nowhere", "nowhere does not", RUN_FOLDER),
+    case(
+        "from other features", "train renamed.npz -o new --from run", "features px, py", "trained"
+    ),
+    case(
+        "from other edges", "train attribute.nc -o new --from run", "weight, length", "trained on"
+    ),
+    case(
+        "from, other model", "train springs.nc -o new --from run --model lstm", "Leave out --model"
+    ),
+    case("from, preset", "train springs.nc -o new --from run --preset paper", "Leave out --preset"),
+    case(
+        "from, other width",
+        "train springs.nc -o new --from run --set model.width=64",
+        "do not fit a model with another model.width",
+        "start a new run without --from",
+        real=True,
+    ),
+    case("scales of nothing", "train springs.nc -o new --refit-scales", "is no run to go on from"),
     # Run folders.
     case("no run", "evaluate nowhere", "nowhere does not exist", RUN_FOLDER, "Check the path"),
     case("not a run", "forecast folder springs.nc -o f.nc", "folder is not a run folder", "config"),

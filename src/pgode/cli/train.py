@@ -19,7 +19,7 @@ def train(
     data: Path | None = None,
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    model: str = "pgode",
+    model: str | None = None,
     preset: str | None = None,
     horizon: int | None = None,
     epochs: int | None = None,
@@ -30,6 +30,8 @@ def train(
     changes: Annotated[
         tuple[str, ...], Parameter(name="--set", negative=(), consume_multiple=False)
     ] = (),
+    start: Annotated[str | None, Parameter(name="--from")] = None,
+    refit_scales: Annotated[bool | None, Parameter(negative="--keep-scales")] = None,
     resume: Path | None = None,
     device: Device = "auto",
 ) -> int:
@@ -44,7 +46,7 @@ def train(
     output
         New run folder.
     model
-        Any model that pgode models lists.
+        Any model that pgode models lists; pgode if not given.
     preset
         default (prototypes are force laws, found in the data), messages (prototypes are networks
         that pass messages), paper (as close to the published model as settings allow),
@@ -66,6 +68,12 @@ def train(
         YAML file with the groups model, window and training.
     changes
         A single setting, such as --set training.batch=8; can be repeated.
+    start
+        Trained run, or a model that comes with pgode (springs-10), whose weights and settings
+        training goes on from.
+    refit_scales
+        With --from: fit scales to the new data, or keep those of the run. By default whichever
+        gives the untouched weights the lower validation error.
     resume
         Run folder to continue.
     """
@@ -73,7 +81,7 @@ def train(
 
     from pgode.runs import api
     from pgode.runs.folder import gate_warning, source_of
-    from pgode.runs.follower import follow_launched
+    from pgode.runs.parallel.follower import follow_launched
     from pgode.runs.run import Run
     from pgode.runs.training import TrainingStopped
     from pgode.runtime.errors import InputError
@@ -87,8 +95,8 @@ def train(
         return 0 if follow_launched(data) else 130
     try:
         if resume is not None:
-            others = (output, preset, horizon, epochs, seed, threads, config, *changes)
-            if any(other is not None for other in others) or model != "pgode":
+            others = (output, model, preset, horizon, epochs, seed, threads, config, start)
+            if any(other is not None for other in (*others, refit_scales, *changes)):
                 raise InputError(
                     "--resume continues a run with its settings and takes no others. Expected "
                     "only --resume RUN (with --device, --processes, and the data file if it has "
@@ -116,6 +124,8 @@ def train(
                 config=config,
                 settings=parse_changes(list(changes)),
                 device=device,
+                start=start,
+                refit_scales=refit_scales,
                 display=Live(),
                 on_preset=lambda name: console.print(f"Using preset {name}: {REASONS[name]}."),
             )

@@ -113,6 +113,12 @@ class Forecaster(nn.Module):
         """Forecast at `times` (frames after the condition, one row per system)."""
         raise TypeError(f"{type(self).__name__} does not define forecast")
 
+    def mean_forecast(
+        self, batch: Batch, times: Float[Tensor, "systems outputs"]
+    ) -> Float[Tensor, "objects outputs features"]:
+        """The mean of `forecast` alone, for models that need not do all else to have it."""
+        return self.forecast(batch, times).mean
+
     def adversary(self) -> Iterable[nn.Parameter]:
         """Parameters that ascend the loss while all others descend it."""
         return ()

@@ -8,6 +8,8 @@ from pgode.batches.devices import AUTO, chosen_device
 from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runs import training
+from pgode.runs.continuation.beginning import Start
+from pgode.runs.continuation.origin import Origin
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
@@ -20,7 +22,7 @@ def train(
     data: Trajectories | Path | str,
     folder: Path | str,
     *,
-    model: str = "pgode",
+    model: str | None = None,
     preset: str | None = None,
     horizon: int | None = None,
     epochs: int | None = None,
@@ -29,18 +31,26 @@ def train(
     processes: int | None = None,
     config: Path | str | None = None,
     settings: dict[str, Any] | None = None,
+    start: Run | Path | str | None = None,
+    refit_scales: bool | None = None,
     device: str = AUTO,
     display: Display | None = None,
     on_preset: Callable[[str], None] | None = None,
 ) -> Run:
     """Train a model on data (or a data file) in a new run folder, and open the run.
 
-    The default preset is `molecules` for data of atoms, `messages` for data that do not name
-    positions and velocities, otherwise `default`; `on_preset` is called with the name of a preset
-    that the data selected. `settings` are single changes by their full name:
-    {"training.batch": 8}. `device` is auto (CUDA, else Apple's MPS, else the CPU), cpu, cuda,
+    The default model is `pgode`. Its default preset is `molecules` for data of atoms, `messages`
+    for data that do not name positions and velocities, otherwise `default`; `on_preset` is called
+    with the name of a preset that the data selected. `settings` are single changes by their full
+    name: {"training.batch": 8}. `device` is auto (CUDA, else Apple's MPS, else the CPU), cpu, cuda,
     cuda:N or mps; it is not stored with the run. An interrupt saves the run and raises
     `TrainingStopped`, a KeyboardInterrupt; `resume` continues from there.
+
+    With `start`, a run, its folder, or the name of a model that comes with pgode, training goes on
+    from its weights, with its model, preset and settings but for a smaller learning rate and no
+    curriculum. The data must be of the same kind. Scales are fitted to it with
+    `refit_scales=True` and kept with False; if not given, as the untouched weights forecast better.
+    `settings` may change what leaves the shapes of weights alone.
     """
     options = {
         "window.horizon": horizon,
@@ -54,12 +64,16 @@ def train(
     file = None if config is None else Path(config)
     # Before reading the data, which may take long.
     chosen_device(device)
-    chosen = _possible(model, preset, file, changes)
+    origin = _origin(start, refit_scales)
+    if origin is not None:
+        chosen = origin.origin.settings(model, preset, file, changes)
+    else:
+        chosen = _possible(model or "pgode", preset, file, changes)
     training.check_new(Path(folder))
     writable_folder(Path(folder) / "config.json")
     trajectories, source = _read(data)
-    if preset is None:
-        chosen = config_for(trajectories, model, file, changes)
+    if preset is None and origin is None:
+        chosen = config_for(trajectories, model or "pgode", file, changes)
         if on_preset is not None and chosen.preset != "default":
             on_preset(chosen.preset)
     fitted = within_data(chosen, trajectories, asked=names_horizon(file, changes))
@@ -67,8 +81,21 @@ def train(
         display.say(f"forecasting {fitted.window.horizon} frames, as many as the data have")
     chosen = fitted
     return training.train(
-        trajectories, folder, chosen, source=source, display=display, device=device
+        trajectories, folder, chosen, source=source, display=display, device=device, start=origin
     )
+
+
+def _origin(start: Run | Path | str | None, refit_scales: bool | None) -> Start | None:
+    """What the run goes on from; None for fresh weights, which always have scales of their own."""
+    if start is not None:
+        return Start(Origin.open(start), refit_scales)
+    if refit_scales is not None:
+        raise InputError(
+            "scales were asked for, but there is no run to go on from; a new run always fits its "
+            "own. Expected both: pgode train DATA -o RUN --from OLD --refit-scales. Leave out "
+            "--refit-scales and --keep-scales."
+        )
+    return None
 
 
 def _possible(

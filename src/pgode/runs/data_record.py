@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pgode.data.trajectories import Trajectories
+from pgode.runs.continuation.parent import Parent
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,13 @@ class DataRecord:
     were moved together; empty if there is none, or if the run was stored before this was."""
     all_pairs: bool = False
     """Whether every graph joins all pairs with weight 1, so that others can be built like it."""
+    parent: Parent | None = None
+    """The run that this one went on from; None for a run that started from fresh weights."""
 
     @classmethod
-    def of(cls, data: Trajectories, source: str, folder: Path) -> "DataRecord":
+    def of(
+        cls, data: Trajectories, source: str, folder: Path, parent: Parent | None = None
+    ) -> "DataRecord":
         """Describe `data`, which was read from the file `source`, for the run in `folder`."""
         attributes = data.dataset.attrs
         return cls(
@@ -47,7 +52,8 @@ class DataRecord:
             generator_settings=attributes["generator_settings"],
             fewest_objects=int(data.n_objects.min()),
             relative=_relative(source, folder),
-            all_pairs=_joins_all_pairs(data),
+            all_pairs=joins_all_pairs(data),
+            parent=parent,
         )
 
     @classmethod
@@ -64,11 +70,12 @@ class DataRecord:
             fewest_objects=content.get("fewest_objects"),
             relative=content.get("relative", ""),
             all_pairs=content.get("all_pairs", False),
+            parent=Parent.from_json(content.get("parent")),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
-        return asdict(self)
+        return {**asdict(self), "parent": self.parent and self.parent.to_json()}
 
     def places(self, folder: Path) -> list[Path]:
         """Where the data file of the run in `folder` may be, the likeliest place first."""
@@ -87,7 +94,8 @@ def _relative(source: str, folder: Path) -> str:
         return ""
 
 
-def _joins_all_pairs(data: Trajectories) -> bool:
+def joins_all_pairs(data: Trajectories) -> bool:
+    """Whether every graph joins all pairs of its objects with weight 1."""
     edges = data.edges
     if edges.attribute_names != ("weight",) or (edges.edge_attributes != 1).any():
         return False

@@ -77,12 +77,17 @@ def summary(folder: Path | str) -> dict[str, str]:
         "systems": ", ".join(f"{count} {name}" for name, count in data.systems.items()),
         "objects": per_system(data.fewest_objects or data.objects, data.objects, "object"),
     }
+    if data.parent is not None:
+        rows["goes on from"] = data.parent.text
+        rows["validation error before"] = f"{data.parent.val_mse:.3e}"
     epochs = read_metrics(path)
     if epochs:
         best = min(epochs, key=lambda row: float(row["val_mse"]))
         rows["trained"] = f"{len(epochs)} of {config.training.epochs} epochs"
         rows["time"] = f"{epochs[-1]['seconds'] / 60:.1f} minutes"
         rows["best validation error"] = f"{best['val_mse']:.3e} at epoch {best['epoch']}"
+        if data.parent is not None and not best["val_mse"] < data.parent.val_mse:
+            rows["best validation error"] = f"{data.parent.val_mse:.3e} before training"
         for encoder, norms in epochs[-1].get("gradients", {}).items():
             pulls = ", ".join(f"{term} {norm:.1e}" for term, norm in norms.items())
             rows[f"gradients on the {encoder} encoder"] = pulls

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
 import xarray as xr
 from jaxtyping import Bool, Float, Int
 
-from pgode.batches.windows import Windows
+from pgode.batches.windows import Batch, Windows
 from pgode.data.files.table import recipe_of
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import BATCH
@@ -167,30 +167,58 @@ def forecast_future(
     torch.manual_seed(seed)
     first = 0
     for batch in windows.last(BATCH, frames):
-        times = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
-        there = (batch.to(model.device), times.to(model.device))
-        result = model.forecast(*there, draws_for(samples, calibration)).cpu()
+        found = batch_forecast(model, batch, frames, calibration, samples, seed + first)
         rows = slice(first, first + batch.systems)
-        scaled = result.mean.double().numpy()
-        draws = result.samples.double().numpy()
-        exact = None
-        if calibration is not None and samples:
-            object_times = times[batch.system].double().numpy()
-            reference = batch.reference.double().numpy()
-            exact = calibration.interval(scaled, draws, object_times, LEVEL, reference)
-            draws = calibration.samples(
-                scaled, draws, object_times, samples, seed + first, reference
-            )
-        if samples:
-            for end, bound in zip(ends, exact or interval(draws, LEVEL), strict=True):
-                end[rows][present[rows]] = normaliser.raw(bound)
-        mean[rows][present[rows]] = normaliser.raw(scaled)
-        for k in range(samples):
-            drawn[k, rows][present[rows]] = normaliser.raw(draws[k])
-        for name, values in result.contexts.items():
-            contexts.setdefault(name, []).append(values.numpy())
+        mean[rows][present[rows]] = found.mean
+        for end, bound in zip(ends, found.ends, strict=bool(samples)):
+            end[rows][present[rows]] = bound
+        for k, draw in enumerate(found.drawn):
+            drawn[k, rows][present[rows]] = draw
+        for name, values in found.contexts.items():
+            contexts.setdefault(name, []).append(values)
         first += batch.systems
     return Forecasts(_labelled(observed, windows, frames, mean, drawn, ends, contexts))
+
+
+class BatchForecast(NamedTuple):
+    """The forecast of one batch in the units of the data; without samples there are no ends."""
+
+    mean: Float[np.ndarray, "object output feature"]
+    ends: tuple[Float[np.ndarray, "object output feature"], ...]
+    drawn: list[Float[np.ndarray, "object output feature"]]
+    contexts: dict[str, np.ndarray]
+
+
+def batch_forecast(
+    model: Forecaster,
+    batch: Batch,
+    frames: Float[np.ndarray, " outputs"],
+    calibration: Calibration | None,
+    samples: int,
+    seed: int,
+) -> BatchForecast:
+    """Forecast the systems of a batch; `seed` is that of calibrated samples."""
+    normaliser = model.normaliser
+    times = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
+    there = (batch.to(model.device), times.to(model.device))
+    result = model.forecast(*there, draws_for(samples, calibration)).cpu()
+    scaled = result.mean.double().numpy()
+    draws = result.samples.double().numpy()
+    ends: tuple[np.ndarray, ...] = ()
+    exact = None
+    if calibration is not None and samples:
+        object_times = times[batch.system].double().numpy()
+        reference = batch.reference.double().numpy()
+        exact = calibration.interval(scaled, draws, object_times, LEVEL, reference)
+        draws = calibration.samples(scaled, draws, object_times, samples, seed, reference)
+    if samples:
+        ends = tuple(normaliser.raw(bound) for bound in exact or interval(draws, LEVEL))
+    return BatchForecast(
+        normaliser.raw(scaled),
+        ends,
+        [normaliser.raw(draws[k]) for k in range(samples)],
+        {name: values.numpy() for name, values in result.contexts.items()},
+    )
 
 
 def _seen(observed: Trajectories, windows: Windows) -> Bool[np.ndarray, "system object"]:

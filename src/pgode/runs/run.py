@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from pgode.batches.devices import AUTO, chosen_device
@@ -18,8 +17,11 @@ from pgode.evaluation.uncertainty.noise_floor import check_replicas, compare_wit
 from pgode.models import Forecaster, build_model, model_config
 from pgode.runs import folder as run_folder
 from pgode.runs.data_record import DataRecord
+from pgode.runs.exchange.ahead import check_draws, frames_of
+from pgode.runs.exchange.conforming import conformed
 from pgode.runs.exchange.observed import check_length, frames_ahead, named, observed_systems
 from pgode.runs.forecasts import SAMPLES, Forecasts, forecast_future
+from pgode.runs.serving.array_forecaster import GRAPHS, ArrayForecaster
 from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
 from pgode.training.checkpoint import load_weights
@@ -67,17 +69,7 @@ class Run:
 
         A forecast needs no parameters, so missing ones are set to NaN, as are missing constants.
         """
-        self.normaliser.check(data, source)
-        missing = {"parameters": np.nan, "parameter_units": "", "constants": np.nan}
-        columns = {"parameter": list(self.normaliser.parameters)}
-        dataset = data.dataset
-        if self.normaliser.constants and "constants" not in dataset:
-            none = np.empty((*data.present.shape, 0))
-            dataset = dataset.assign(constants=(("system", "object", "constant"), none))
-            dataset = dataset.assign_coords(constant=np.empty(0, np.str_))
-        if "constants" in dataset:
-            columns["constant"] = list(self.normaliser.constants)
-        return Trajectories(dataset.reindex(columns, fill_value=missing))
+        return conformed(data, self.normaliser, source)
 
     def observed(
         self, given: Any, source: str = "", on_note: Callable[[str], None] = lambda text: None
@@ -115,7 +107,7 @@ class Run:
         else the trained horizon. `times` are instead times after the last observation, in the unit
         of the data.
         """
-        _check_draws(samples, seed)
+        check_draws(samples, seed)
         source = source or named(observed)
         data = self.conform(self.observed(observed, source), source)
         check_length(data, self.config.window.condition, source)
@@ -125,11 +117,19 @@ class Run:
             self.model,
             data,
             self.config.window.condition,
-            self._frames(until, times),
+            frames_of(until, times, self.config.window.horizon, self.normaliser.frame_duration),
             calibration=self.calibration,
             samples=samples,
             seed=seed,
         )
+
+    def forecaster(self, *, graphs: int = GRAPHS) -> ArrayForecaster:
+        """The forecasts of this run as a function of arrays, compiled and warm, for any thread.
+
+        It remembers as many `graphs` as this, so that the graph of a system that was seen before is
+        not built again.
+        """
+        return ArrayForecaster(self, graphs)
 
     def evaluate(
         self,
@@ -157,7 +157,7 @@ class Run:
         the package.
         """
         data = self.conform(data, source)
-        _check_draws(samples, seed)
+        check_draws(samples, seed)
         present = set(data.split.tolist())
         held_out = [split for split in HELD_OUT if split in present]
         condition = self.config.window.condition
@@ -204,44 +204,3 @@ class Run:
             seconds_per_epoch=float(last["seconds"]) / len(epochs),
             peak_memory_gb=float(last.get("memory_gb", 0.0)),
         )
-
-    def _frames(self, until: int | None, times: list[float] | None) -> np.ndarray:
-        """Forecast times, in frames after the last observed one."""
-        trained = self.config.window.horizon
-        if until is not None and times is not None:
-            raise InputError(
-                "both a number of frames (until) and times were given. Expected one of them. "
-                "Leave one out."
-            )
-        if until is not None and until < 1:
-            raise InputError(
-                f"cannot forecast until frame {until}. Expected a number of frames after the last "
-                f"observed one, at least 1. Leave it out for the trained horizon of {trained}."
-            )
-        if times is not None:
-            return _frames_at(times, self.normaliser.frame_duration)
-        return np.arange(1, (until or trained) + 1, dtype=np.float64)
-
-
-def _check_draws(samples: int, seed: int) -> None:
-    """Refuse numbers of samples and seeds that the random generators do not accept."""
-    if samples < 0 or not 0 <= seed < 2**63:
-        raise InputError(
-            f"cannot draw {samples} samples with seed {seed}. Expected 0 or more samples, and a "
-            f"seed from 0 to {2**63 - 1}. Correct them."
-        )
-
-
-def _frames_at(times: list[float], frame_duration: float) -> np.ndarray:
-    frames = np.asarray(times, dtype=np.float64) / frame_duration
-    if len(frames) == 0 or not np.isfinite(frames).all() or (frames <= 0).any():
-        raise InputError(
-            f"cannot forecast at the times {times}. Expected finite times after the last "
-            f"observation, each above 0. Correct them."
-        )
-    if (np.diff(frames) <= 0).any():
-        raise InputError(
-            f"the times {times} do not increase. Expected each later than the one before. Sort "
-            f"them and drop repeats."
-        )
-    return frames

@@ -12,7 +12,9 @@ from pgode.data.trajectories import Trajectories
 from pgode.evaluation import Calibration, predict
 from pgode.evaluation.uncertainty.calibration import DRAWS
 from pgode.models import build_model, model_config
+from pgode.runs.continuation.beginning import Start, begin, outcome
 from pgode.runs.data_record import DataRecord
+from pgode.runs.exchange.conforming import conformed
 from pgode.runs.folder import (
     find_run,
     read_config,
@@ -21,9 +23,9 @@ from pgode.runs.folder import (
     write_calibration,
     write_config,
 )
-from pgode.runs.follower import team_of
+from pgode.runs.parallel.follower import team_of
+from pgode.runs.parallel.windows import held_out, held_out_windows, training_windows
 from pgode.runs.run import Run
-from pgode.runs.windows import held_out, held_out_windows, training_windows
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
 from pgode.training import RunConfig, Trainer
@@ -49,15 +51,20 @@ def train(
     display: Display | None = None,
     calibrated: bool = True,
     device: str | torch.device = AUTO,
+    start: Start | None = None,
 ) -> Run:
     """Train a model in a new run folder. Raises `TrainingStopped` if a signal ends it early.
 
     Calibration takes several forecasts of the validation split. With `calibrated=False` it is
     skipped, for runs of which only the mean forecast is needed. The device is no setting of the
-    run: see `pgode.batches.devices`.
+    run: see `pgode.batches.devices`. `start` is what the run goes on from, if not from fresh
+    weights.
     """
     path, place = Path(folder), chosen_device(device)
     check_new(path)
+    given, parent = data, None
+    if start is not None:
+        data = start.check(data, source or "the given data")
     training = data.split_of("train")
     config = config.model_copy(
         update={
@@ -65,14 +72,20 @@ def train(
             "window": config.window.settled(training),
         }
     )
-    normaliser = Normaliser.fit(training)
+    if start is None:
+        normaliser = Normaliser.fit(training)
+    else:
+        normaliser = start.scales(training, held_out(data), config, display)
     _try_forecast(data, normaliser, config)
-    config = _settled(training, normaliser, config, display)
+    if start is None:
+        config = _settled(training, normaliser, config, display)
     config = _with_processes(training, normaliser, config, place)
+    if start is not None:  # What data decide was decided when these weights were trained.
+        parent = start.write(path, config, normaliser, held_out(data), display)
     write_json(path / "normaliser.json", normaliser.to_json())
-    write_json(path / "data.json", DataRecord.of(data, source, path).to_json())
+    write_json(path / "data.json", DataRecord.of(given, source, path, parent).to_json())
     write_config(path, config)
-    return _continue(path, data, source, display, calibrated, place)
+    return _continue(path, given, source, display, calibrated, place)
 
 
 def check_new(folder: Path) -> None:
@@ -124,14 +137,15 @@ def calibrate(run: Run, validation: Windows) -> None:
 
 def _continue(
     path: Path,
-    data: Trajectories,
+    given: Trajectories,
     source: str,
     display: Display | None,
     calibrated: bool,
     device: torch.device,
     processes: int | None = None,
 ) -> Run:
-    config, normaliser = read_config(path), read_normaliser(path)
+    config, normaliser, parent = read_config(path), read_normaliser(path), read_data(path).parent
+    data = given if parent is None else conformed(given, normaliser, "the given data")
     torch.manual_seed(config.training.seed)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
     training = training_windows(data, normaliser, config)
@@ -140,13 +154,19 @@ def _continue(
         config = settled_processes(asked, training, model, device, None)
     validation = held_out_windows(data, normaliser, config)
     if model.trainable:
-        with team_of(path, config, normaliser, data, source, device) as team:
+        others = team_of(
+            path, config, normaliser, given, source, device, goes_on=parent is not None
+        )
+        with others as team:
             trainer = Trainer(model, training, validation, config, path, team, device)
             trainer.resume()
+            begin(trainer, parent)
             if display is not None:
                 display.say(_where(device, trainer))
             if not trainer.fit(display or Display()):
                 raise TrainingStopped(path)
+        if display is not None and (sentence := outcome(trainer, parent)):
+            display.say(sentence)
     if calibrated:
         calibrate(Run.open(path, device), validation)
     return Run.open(path, device)

@@ -140,12 +140,14 @@ def run_config(
     preset: str = "default",
     file: Path | None = None,
     changes: dict[str, Any] | None = None,
+    base: Mapping[str, Any] | None = None,
 ) -> RunConfig:
     """Merge a preset, a YAML file and single changes ("model.width": 64); later ones win.
 
-    A file may name another model, whose preset is then read.
+    A file may name another model, whose preset is then read. `base` are the settings of a run that
+    take the place of the preset.
     """
-    written = {} if file is None else _read(file)
+    written = {} if file is None else read_settings(file)
     name = validated(RunConfig, {"name": written.get("name", name)}, "").name
     single: dict[str, Any] = {}
     for key, value in (changes or {}).items():
@@ -155,7 +157,8 @@ def run_config(
                 f"setting of model, window or training. Use {OPTIONS[key]} instead."
             )
         single = merged(single, nested(key, value), keep_kinds=True)
-    content = merged(merged(find_preset(name, preset), written), single)
+    below = find_preset(name, preset) if base is None else base
+    content = merged(merged(below, written), single)
     content = {**content, "name": name, "preset": preset}
     try:
         checked = validated(RunConfig, content, "")
@@ -189,7 +192,7 @@ def within_data(config: RunConfig, data: Trajectories, *, asked: bool) -> RunCon
 
 def names_horizon(file: Path | None, changes: Mapping[str, Any]) -> bool:
     """Whether a file or single changes give the horizon, so that it is not a default."""
-    written = {} if file is None else _read(file).get("window")
+    written = {} if file is None else read_settings(file).get("window")
     return "window.horizon" in changes or (isinstance(written, dict) and "horizon" in written)
 
 
@@ -251,7 +254,7 @@ def config_for(
     changes: dict[str, Any] | None = None,
 ) -> RunConfig:
     """The settings for data where no preset is named, see `preset_for`."""
-    model = name if file is None else _read(file).get("name", name)
+    model = name if file is None else read_settings(file).get("name", name)
     preset = preset_for(data, model) if isinstance(model, str) else "default"
     return fitting_config(name, preset, file, changes)
 
@@ -285,7 +288,8 @@ def parse_changes(pairs: list[str]) -> dict[str, Any]:
     return changes
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_settings(file: Path) -> dict[str, Any]:
+    """The content of a YAML file of settings, or of the config.json of a run."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -84,8 +84,11 @@ class PGODE(LatentODE):
         return super().build(config, normaliser)
 
     def prepare(self, training: Windows, seed: int, progress: Progress) -> bool:
-        """Fit the linear regression that the forecast starts from, where there is one."""
-        if not isinstance(self.state, Regressed):
+        """Fit the linear regression that the forecast starts from, where there is one.
+
+        One that it has already, of another run, stays: the networks were trained beside it.
+        """
+        if not isinstance(self.state, Regressed) or bool(self.state.linear.weights.any()):
             return False
         progress("regression on the past", 0.0)
         self.state.linear.fit(training)

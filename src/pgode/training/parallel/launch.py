@@ -19,7 +19,7 @@ from pgode.batches.devices import chosen_device
 from pgode.batches.parallel.peers import PAUSE, LostProcessError, Peers
 from pgode.runtime.errors import InputError
 
-FOLLOWER = "pgode.runs.follower"
+FOLLOWER = "pgode.runs.parallel.follower"
 """The module that a started process runs."""
 PLACE = "PGODE_MEETING_POINT"
 """Environment variable with the place of the store of the process that started this one."""

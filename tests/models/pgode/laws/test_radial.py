@@ -101,3 +101,18 @@ def test_table_of_a_model_reproduces_its_law() -> None:
 def test_range_leaves_out_the_very_nearest_distances_only() -> None:
     low, high = range_of(np.append(np.full(999, 2.0), 1e-9))
     assert (low, high) == (pytest.approx(np.log(2.0)), pytest.approx(np.log(2.0)))
+
+
+def test_table_is_kept_until_a_law_changes() -> None:
+    laws = RadialLaws(2, Cells.covering(2.0**-4, 2.0**2))
+    laws.coefficients.fill_(1.0)
+    with torch.inference_mode():
+        first = laws.table()
+    assert laws.table() is first and not first.is_inference()
+    laws.scale(2.0)
+    assert torch.equal(laws.table(), 2 * first)
+    laws.load_state_dict({**laws.state_dict(), "exponents": torch.tensor([1.0, 2.0]).double()})
+    changed = laws.table()
+    assert not torch.equal(changed, 2 * first)
+    laws.coefficients = torch.zeros_like(laws.coefficients)
+    assert not laws.table().any()

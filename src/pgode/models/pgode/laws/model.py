@@ -176,7 +176,7 @@ class ForceLaws(Forecaster):
         places, wall_deviation = zip(*(placed(each, box) for each in seen), strict=True)
         weights = np.concatenate([each.weights for each in inferred])
         numbers = np.ascontiguousarray(self.numbers[: self.used, : self.used])
-        table = self.radial.table()[:, : int(numbers.max()) + 1].contiguous()
+        table = torch.from_numpy(known.table)
         acting = (pairs, edge_weights, weights, strength, np.stack(places))
         forces = forces_of(table, numbers, self.drag, *acting)
         forces = forces._replace(**outer_forces(self.outer.numpy(), forces))
@@ -213,6 +213,10 @@ class ForceLaws(Forecaster):
             {name: each.to(batch.states.device) for name, each in contexts.items()},
             int(path.steps.max(initial=0)),
         )
+
+    def mean_forecast(self, batch: Batch, times: Float[Tensor, "systems outputs"]) -> Tensor:
+        """The mean, without how far it can be trusted."""
+        return self.ensemble_mean(batch, self.situation(batch), times).to(batch.states.dtype)
 
     def ensemble_mean(
         self, batch: Batch, now: Situation, times: Float[Tensor, "systems outputs"]

@@ -1,6 +1,8 @@
 """Radial laws: a power of the distance times a smooth correction, learned from data."""
 
 import math
+from operator import is_not
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -96,6 +98,14 @@ def law_numbers(prototypes: int, third_law: bool) -> Int[np.ndarray, "prototypes
     return numbers
 
 
+class _Kept(NamedTuple):
+    """A table, and the tensors that it was made of, as they were then."""
+
+    laws: tuple[Tensor, ...]
+    versions: list[int]
+    table: Float[Tensor, "cells laws 4"]
+
+
 class RadialLaws(nn.Module):
     """phi(r) = r^b S(log r), with S a spline over the distances seen in training.
 
@@ -121,6 +131,7 @@ class RadialLaws(nn.Module):
         self.register_buffer("inner", torch.full((laws,), torch.inf, dtype=torch.float64))
         size = (laws, SPLINES + 1, SPLINES + 1)
         self.register_buffer("covariance", torch.zeros(size, dtype=torch.float64))
+        self._table: _Kept | None = None
 
     @property
     def low(self) -> float:
@@ -144,10 +155,20 @@ class RadialLaws(nn.Module):
         self.covariance.mul_(factor**2)
 
     def table(self) -> Float[Tensor, "cells laws 4"]:
-        """What the compiled core reads."""
-        distance = np.sqrt(self.cells.edges)
-        given = (self.exponents, self.coefficients, self.low, self.spacing, distance)
-        return self.cells.table(*evaluate(*given, self.inner))
+        """What the compiled core reads; made anew only after the laws have changed.
+
+        Each change of a tensor raises its version, so that none goes unnoticed.
+        """
+        laws = (self.span, self.exponents, self.coefficients, self.inner)
+        versions = [-1 if each.is_inference() else each._version for each in laws]
+        kept = self._table
+        if kept is None or kept.versions != versions or any(map(is_not, kept.laws, laws)):
+            distance = np.sqrt(self.cells.edges)
+            given = (self.exponents, self.coefficients, self.low, self.spacing, distance)
+            with torch.inference_mode(False):  # It may later be part of a training step.
+                table = self.cells.table(*evaluate(*given, self.inner))
+            kept = self._table = _Kept(laws, versions, table)
+        return kept.table
 
 
 def spacing_of(low: float, high: float) -> float:

@@ -90,7 +90,10 @@ class LawsWithMessages(PGODE):
 
         Laws that do not explain everything may be wrong where distances were hardly seen, and kicks
         lead there: no fine step changes a velocity by more than a frame of the training data did.
+        Laws that it has already, of another run, stay: the networks were trained beside them.
         """
+        if self.laws.has_laws:
+            return False
         self.laws.prepare(training, seed, progress)
         seen = frames(self.laws, training, seed)
         largest = max(float(np.abs(each.changes[:, :, 0]).max()) for each in seen)

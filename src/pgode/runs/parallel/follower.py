@@ -1,4 +1,4 @@
-"""A process that trains a share of another's batches: `python -m pgode.runs.follower`.
+"""A process that trains a share of another's batches: `python -m pgode.runs.parallel.follower`.
 
 The leading process sends settings, scales and state, so that a follower needs nothing of the run
 folder: it may be on another machine, and reads only the data.
@@ -19,7 +19,8 @@ from pgode.batches.parallel.peers import LostProcessError, Peers
 from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.models import build_model, model_config
-from pgode.runs.windows import held_out_windows, training_windows
+from pgode.runs.exchange.conforming import conformed
+from pgode.runs.parallel.windows import held_out_windows, training_windows
 from pgode.runtime.errors import InputError
 from pgode.runtime.processes import worker_exit_code
 from pgode.training import RunConfig, Trainer
@@ -45,8 +46,13 @@ def team_of(
     data: Trajectories,
     source: str,
     device: torch.device,
+    *,
+    goes_on: bool,
 ) -> Iterator[Team]:
-    """The processes that train a run, this one as the one that leads."""
+    """The processes that train a run, this one as the one that leads.
+
+    `goes_on` is whether the run goes on from another one, whose kind of data it reads.
+    """
     processes = config.training.processes or 1
     if launched() is None and processes == 1:
         yield ALONE
@@ -59,6 +65,7 @@ def team_of(
             "hash": data.hash,
             "folder": str(folder),
             "device": device.type,
+            "goes_on": goes_on,
         }
         peers.tell("run", json.dumps(run))
         try:
@@ -73,7 +80,8 @@ def follow(peers: Peers, data: Path | None = None) -> bool:
         run: dict[str, Any] = json.loads(peers.told("run"))
         config = RunConfig.model_validate(run["config"])
         normaliser = Normaliser.from_json(run["normaliser"])
-        trajectories = _same_data(data or Path(run["data"]), run["hash"])
+        given = _same_data(data or Path(run["data"]), run["hash"])
+        trajectories = conformed(given, normaliser, "the data") if run["goes_on"] else given
         torch.manual_seed(config.training.seed)
         model = build_model(config.name, model_config(config.name, config.model), normaliser)
         windows = (

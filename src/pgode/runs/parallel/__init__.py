@@ -1,0 +1,1 @@
+"""Training a run by several processes: who takes part, and on what."""
