@@ -6,6 +6,7 @@ from torch import Tensor
 
 from pgode.batches.windows import Batch
 from pgode.nn.exogenous import Driven
+from pgode.nn.recorded_steps import by_frames
 from pgode.ode import Derivative, Solution, SolverConfig, solve
 
 NEAR = 5e-5
@@ -20,6 +21,8 @@ def integrate(
     solver: SolverConfig,
 ) -> Solution:
     """Solve from the end of the condition (time 0) to each system's `times`, counted in frames."""
+    if torch.compiler.is_exporting():
+        return by_frames(derivative, initial, batch, times.shape[1], solver)
     if isinstance(derivative, Driven):
         if derivative.exogenous.inputs:
             return _between_inputs(derivative, initial, batch, times, solver)

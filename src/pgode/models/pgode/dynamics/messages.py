@@ -35,9 +35,11 @@ class ContextRelation(Relation):
         """Messages over one graph."""
         constant = None if self.context is None or context is None else self.context(context)
 
+        total = graph.neighbour_sums(self.edge)
+
         def gather(z: Tensor) -> Tensor:
             received = self.receive(z) if constant is None else self.receive(z) + constant
-            return graph.neighbour_sum(received, self.send(z), self.edge)
+            return total(received, self.send(z))
 
         return gather
 
