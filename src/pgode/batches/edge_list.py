@@ -82,10 +82,13 @@ class EdgeList(Graph):
 
     def neighbour_sums(self, edge: Float[Tensor, "attributes channels"]) -> NeighbourSum:
         """The same; what depends on the edges alone is computed once."""
-        given = self.attributes @ edge
+        given, degree = self.attributes @ edge, self.degree.unsqueeze(1)
 
         def total(receive: Tensor, send: Tensor) -> Tensor:
-            return self._sum(torch.relu(receive[self.into] + send[self.senders] + given))
+            # relu(a + b) = max(b, -a) + a saves one pass over all edges.
+            sent = send.index_select(0, self.senders) + given
+            kept = torch.maximum(sent, (-receive).index_select(0, self.into))
+            return self._sum(kept) + degree * receive
 
         return total
 
@@ -93,7 +96,7 @@ class EdgeList(Graph):
         self, send: Float[Tensor, "columns channels"], weights: Float[Tensor, " edges"]
     ) -> Float[Tensor, "rows channels"]:
         """sum_j weights_ij send_j."""
-        return self._sum(weights.unsqueeze(1) * send[self.senders])
+        return self._sum(weights.unsqueeze(1) * send.index_select(0, self.senders))
 
     def attend(
         self,
@@ -103,16 +106,16 @@ class EdgeList(Graph):
         weights: Float[Tensor, " edges"],
     ) -> Float[Tensor, "rows channels"]:
         """sum_j weights_ij (query_i . key_j) value_j."""
-        scores = (query[self.into] * key[self.senders]).sum(1) * weights
-        return self._sum(scores.unsqueeze(1) * value[self.senders])
+        scores = (query.index_select(0, self.into) * key.index_select(0, self.senders)).sum(1) * weights
+        return self._sum(scores.unsqueeze(1) * value.index_select(0, self.senders))
 
     def at_receivers(self, x: Float[Tensor, "rows channels"]) -> Float[Tensor, "edges channels"]:
         """x_i for every edge j -> i."""
-        return x[self.into]
+        return x.index_select(0, self.into)
 
     def at_senders(self, x: Float[Tensor, "columns channels"]) -> Float[Tensor, "edges channels"]:
         """x_j for every edge j -> i."""
-        return x[self.senders]
+        return x.index_select(0, self.senders)
 
     def edge_sum(self, values: Float[Tensor, "edges channels"]) -> Float[Tensor, "rows channels"]:
         """The sum of values given per edge, over each receiver's edges."""

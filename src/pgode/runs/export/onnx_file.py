@@ -31,7 +31,7 @@ def write_onnx(
     program: ExportedProgram, signature: Signature, content: Mapping[str, Any], path: Path
 ) -> None:
     """Translate the program, name its arrays and sizes, and write it with its metadata."""
-    with _quiet():
+    with torch.no_grad(), _quiet():
         translated = torch.onnx.export(
             program,
             dynamo=True,
