@@ -42,8 +42,10 @@ def export(
     with console.status("exporting"):
         exported = export_run(run, output, data=data, condition=condition, until=until)
     given, found = exported.signature, exported.comparison
-    sizes = "{}".format(found.objects[0]) if len(set(found.objects)) == 1 else "{} to {}".format(
-        *found.objects
+    sizes = (
+        "{}".format(found.objects[0])
+        if len(set(found.objects)) == 1
+        else "{} to {}".format(*found.objects)
     )
     console.print(
         f"wrote {output}: {given.condition} observed frames in, {given.until} forecast frames out, "

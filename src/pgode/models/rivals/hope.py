@@ -17,7 +17,6 @@ both summaries include the last observation with the pooled vector. The sizes ar
 original. Constants and known inputs are beside the observations of both branches and inputs of F.
 """
 
-
 import torch
 from jaxtyping import Float
 from pydantic import Field

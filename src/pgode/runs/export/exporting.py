@@ -1,6 +1,7 @@
 """Export of a run: record, translate, compare with the model itself, write."""
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from pgode.runs import folder as run_folder
 from pgode.runs.export import onnx_file, pt2_file
 from pgode.runs.export.arrays import changes_within
 from pgode.runs.export.check import Comparison, compare, windows_of
-from pgode.runs.export.recording import record
+from pgode.runs.export.program import record
 from pgode.runs.export.refusals import check_exportable, unexportable
 from pgode.runs.export.signature import Signature, metadata
 from pgode.runs.run import Run
@@ -82,7 +83,7 @@ def export_run(
                 function = onnx_file.onnx_function(temporary)
             else:
                 pt2_file.write_pt2(program, content, temporary)
-                function = pt2_file.pt2_function(program)
+                function = pt2_file.pt2_function(temporary)
             comparison = compare(function, windows, opened.model, name)
         except (PgodeError, OSError):
             raise
@@ -115,10 +116,8 @@ def _hash(folder: Path) -> str:
     """Of the settings, scales and weights of a run: equal for runs that forecast the same."""
     found = hashlib.sha256()
     names = [folder / "config.json", folder / "normaliser.json"]
-    try:
+    with suppress(InputError):  # A model without weights.
         names.append(run_folder.weights_file(folder))
-    except InputError:  # A model without weights.
-        pass
     for name in names:
         found.update(name.read_bytes())
     return found.hexdigest()

@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.export import Dim, ExportedProgram
 
 from pgode.batches.edge_list import EdgeList
 from pgode.batches.temporal_graph import TemporalGraph
@@ -110,3 +111,18 @@ class ForecastProgram(nn.Module):
         first = torch.full_like(number[:1], torch.iinfo(torch.int64).max).expand(systems)
         first = first.scatter_reduce(0, system, number, "amin")
         return self.reference[number - first[system]]
+
+
+def record(model: Forecaster, signature: Signature) -> ExportedProgram:
+    """The forecast of a model as a program; the numbers of systems, objects and edges are free."""
+    program = ForecastProgram(model, signature).eval()
+    example = tuple(torch.from_numpy(each) for each in signature.example().values())
+    free = {name: Dim(name, min=1) for name in ("systems", "objects", "edges")}
+    shapes = tuple(
+        {k: free[size] for k, size in enumerate(each.shape) if isinstance(size, str)}
+        for each in signature.arrays
+    )
+    with torch.no_grad():
+        return torch.export.export(
+            program, example, dynamic_shapes={"arrays": shapes}, strict=False
+        )

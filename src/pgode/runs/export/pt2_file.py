@@ -27,9 +27,9 @@ def write_pt2(program: ExportedProgram, content: Mapping[str, Any], path: Path) 
     path.write_bytes(buffer.getvalue())
 
 
-def pt2_function(program: ExportedProgram) -> Callable[[Mapping[str, np.ndarray]], np.ndarray]:
-    """The program in torch. The file holds the same; reading it back would mean unpickling."""
-    module = program.module()
+def pt2_function(path: Path) -> Callable[[Mapping[str, np.ndarray]], np.ndarray]:
+    """The file in torch. Only for a file that `write_pt2` has just written: nothing is pickled."""
+    module = torch.export.load(io.BytesIO(path.read_bytes())).module()
 
     def run(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         with torch.no_grad():

@@ -57,7 +57,9 @@ class Scaling(nn.Module):
         """[-1, 1] back to data units."""
         return self._each(BACKWARD, states * self.scale + self.centre)
 
-    def clock(self, times: Float[Tensor, "systems condition"]) -> Float[Tensor, "systems condition"]:
+    def clock(
+        self, times: Float[Tensor, "systems condition"]
+    ) -> Float[Tensor, "systems condition"]:
         """Times in frames, the last of them 0."""
         return (times - times[:, -1:]) / self.frame_duration
 
