@@ -21,7 +21,7 @@ class EdgeList(Graph):
     into: Int[Tensor, " edges"]
     """The receiver of each edge."""
     row: Float[Tensor, " rows"]
-    """Zeros, one for each row and column: a tensor, since loops that are recorded take no number."""
+    """Zeros, one for each row and column. A tensor: loops that are recorded take no number."""
 
     @classmethod
     def of(

@@ -42,11 +42,8 @@ def export(
     with console.status("exporting"):
         exported = export_run(run, output, data=data, condition=condition, until=until)
     given, found = exported.signature, exported.comparison
-    sizes = (
-        "{}".format(found.objects[0])
-        if len(set(found.objects)) == 1
-        else "{} to {}".format(*found.objects)
-    )
+    fewest, most = found.objects
+    sizes = f"{most}" if fewest == most else f"{fewest} to {most}"
     console.print(
         f"wrote {output}: {given.condition} observed frames in, {given.until} forecast frames out, "
         f"{file_size(output)}. Compared on {found.systems} systems of {sizes} objects: it differs "

@@ -49,7 +49,7 @@ class Update(nn.Module):
         second = self.second.flatten(0, 1)
 
         def mix(gathered: Tensor) -> Tensor:
-            parts = zip(gathered.split(width, dim=1), layers, strict=True)
+            parts = zip(gathered.chunk(len(layers), dim=1), layers, strict=True)
             hidden = torch.cat([torch.addmm(b, part, w) for part, (w, b) in parts], dim=1)
             return torch.addmm(bias, hidden.relu() * shares, second)
 
