@@ -106,9 +106,8 @@ class EdgeList(Graph):
         weights: Float[Tensor, " edges"],
     ) -> Float[Tensor, "rows channels"]:
         """sum_j weights_ij (query_i . key_j) value_j."""
-        scores = (query.index_select(0, self.into) * key.index_select(0, self.senders)).sum(
-            1
-        ) * weights
+        products = query.index_select(0, self.into) * key.index_select(0, self.senders)
+        scores = products.sum(1) * weights
         return self._sum(scores.unsqueeze(1) * value.index_select(0, self.senders))
 
     def at_receivers(self, x: Float[Tensor, "rows channels"]) -> Float[Tensor, "edges channels"]:

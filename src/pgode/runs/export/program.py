@@ -1,7 +1,7 @@
 """A run's mean forecast as a function of plain arrays, which torch.export can record."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
@@ -72,7 +72,7 @@ class ForecastProgram(nn.Module):
             targets_observed=observed[:, :0],
             target_times=times[:, :0],
             system=system,
-            group=arrays["group"] if given.groups else torch.full_like(system, -1),
+            group=_grouped(system, arrays["group"] if given.groups else None),
             parameters=clock[:, :0],
             parameters_known=torch.zeros_like(clock[:, 0]) > 0,
             graph=graph,
@@ -111,6 +111,16 @@ class ForecastProgram(nn.Module):
         first = torch.full_like(number[:1], torch.iinfo(torch.int64).max).expand(systems)
         first = first.scatter_reduce(0, system, number, "amin")
         return self.reference[number - first[system]]
+
+
+def _grouped(system: Tensor, group: Tensor | None) -> Int[Tensor, " objects"]:
+    """One number for each group of each system: that of its first object; -1 without a group."""
+    if group is None:
+        return torch.full_like(system, -1)
+    number = torch.arange(system.shape[0], device=system.device)
+    same = (system.unsqueeze(1) == system) & (group.unsqueeze(1) == group)
+    first = torch.where(same, number, system.shape[0]).amin(1)
+    return torch.where(group >= 0, first, -1)
 
 
 def record(model: Forecaster, signature: Signature) -> ExportedProgram:

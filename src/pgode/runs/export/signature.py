@@ -105,7 +105,12 @@ class Signature:
                 ),
             ]
         if self.groups:
-            found.append(ArrayInput("group", whole, ("objects",), "group of each object, -1: none"))
+            found.append(
+                ArrayInput(
+                    *("group", whole, ("objects",)),
+                    "group of each object within its system, -1 for none",
+                )
+            )
         if self.constants:
             found.append(
                 ArrayInput(
