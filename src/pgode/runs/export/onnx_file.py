@@ -1,10 +1,7 @@
 """A recorded forecast as an ONNX model, and its run in onnxruntime."""
 
 import json
-import logging
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +10,7 @@ import numpy as np
 import torch
 from torch.export import ExportedProgram
 
+from pgode.runs.export.program import quiet
 from pgode.runs.export.refusals import missing
 from pgode.runs.export.signature import OUTPUT, Signature
 
@@ -31,7 +29,7 @@ def write_onnx(
     program: ExportedProgram, signature: Signature, content: Mapping[str, Any], path: Path
 ) -> None:
     """Translate the program, name its arrays and sizes, and write it with its metadata."""
-    with torch.no_grad(), _quiet():
+    with torch.no_grad(), quiet():
         translated = torch.onnx.export(
             program,
             dynamo=True,
@@ -68,19 +66,3 @@ def _shape(sizes: tuple[str | int, ...]) -> Any:
     import onnx_ir
 
     return onnx_ir.Shape(sizes)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Without the notes that torch and onnxscript write about their own progress."""
-    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
-    levels = [each.level for each in loggers]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            for each in loggers:
-                each.setLevel(logging.ERROR)
-            yield
-        finally:
-            for each, level in zip(loggers, levels, strict=True):
-                each.setLevel(level)

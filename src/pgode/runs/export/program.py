@@ -1,5 +1,11 @@
 """A run's mean forecast as a function of plain arrays, which torch.export can record."""
 
+import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -125,14 +131,31 @@ def _grouped(system: Tensor, group: Tensor | None) -> Int[Tensor, " objects"]:
 
 def record(model: Forecaster, signature: Signature) -> ExportedProgram:
     """The forecast of a model as a program; the numbers of systems, objects and edges are free."""
-    program = ForecastProgram(model, signature).eval()
+    # A copy: recording leaves traces in recurrent cells.
+    program = ForecastProgram(deepcopy(model), signature).eval().requires_grad_(False)
     example = tuple(torch.from_numpy(each) for each in signature.example().values())
     free = {name: Dim(name, min=1) for name in ("systems", "objects", "edges")}
     shapes = tuple(
         {k: free[size] for k, size in enumerate(each.shape) if isinstance(size, str)}
         for each in signature.arrays
     )
-    with torch.no_grad():
+    with torch.no_grad(), quiet():
         return torch.export.export(
             program, example, dynamic_shapes={"arrays": shapes}, strict=False
         )
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without the notes that torch and onnxscript write about their own progress."""
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
+    levels = [each.level for each in loggers]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            for each in loggers:
+                each.setLevel(logging.ERROR)
+            yield
+        finally:
+            for each, level in zip(loggers, levels, strict=True):
+                each.setLevel(level)
