@@ -103,7 +103,7 @@ class Pooling(nn.Module):
         number = torch.arange(owner.shape[0], device=owner.device) + 1
         last = torch.zeros(batch.objects, dtype=number.dtype, device=owner.device)
         last = last.scatter_reduce(0, owner, number, "amax")
-        latest = nn.functional.pad(h, (0, 0, 1, 0))[last]
+        latest = torch.cat([h.new_zeros(1, h.shape[1]), h])[last]
         return torch.cat([pooled, latest], dim=1)
 
 
