@@ -5,6 +5,7 @@ compressed (`offsets`, `senders`), with the reversed list for gradients. Each op
 operator with a numba kernel on the CPU and plain torch on other devices.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,6 +15,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pgode.batches import kernels, operators
+
+NeighbourSum = Callable[
+    [Float[Tensor, "rows channels"], Float[Tensor, "columns channels"]],
+    Float[Tensor, "rows channels"],
+]
+"""From `receive` and `send` of `Graph.neighbour_sum` to its sums."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,10 @@ class Graph:
 
         `system` is the system of each object; objects of one system are adjacent.
         """
+        if torch.compiler.is_exporting():
+            from pgode.batches.edge_list import EdgeList
+
+            return EdgeList.all_pairs(system, dtype)
         owner = system.numpy(force=True)
         counts = np.bincount(owner)[owner]
         first = np.searchsorted(owner, owner)
@@ -129,6 +140,19 @@ class Graph:
         moved = {name: getattr(self, name).to(device) for name in indices}
         return replace(self, attributes=self.attributes.to(device=device, dtype=dtype), **moved)
 
+    def reversed(self) -> "Graph":
+        """The graph with all its edges reversed."""
+        order = self.reverse_edges.long()
+        return replace(
+            self,
+            offsets=self.reverse_offsets,
+            senders=self.reverse_receivers,
+            attributes=self.attributes[order],
+            reverse_offsets=self.offsets,
+            reverse_receivers=self.senders,
+            reverse_edges=order.argsort().to(self.reverse_edges.dtype),
+        )
+
     def neighbour_sum(
         self,
         receive: Float[Tensor, "rows channels"],
@@ -142,6 +166,10 @@ class Graph:
             self.rows_of_senders, self.rows_of_receivers, self.attributes, receive, send, edge
         )
         return out
+
+    def neighbour_sums(self, edge: Float[Tensor, "attributes channels"]) -> NeighbourSum:
+        """`neighbour_sum` with one edge part, for many values of the two others."""
+        return lambda receive, send: self.neighbour_sum(receive, send, edge)
 
     def weighted_sum(
         self, send: Float[Tensor, "columns channels"], weights: Float[Tensor, " edges"]

@@ -11,6 +11,7 @@ from pgode.cli.compare import compare
 from pgode.cli.convert import convert
 from pgode.cli.data_covid import data_covid
 from pgode.cli.evaluate import evaluate
+from pgode.cli.export import export
 from pgode.cli.export_md import export_md
 from pgode.cli.forecast import forecast
 from pgode.cli.import_md import import_md
@@ -46,6 +47,7 @@ for command in (
     evaluate,
     compare,
     forecast,
+    export,
     report,
     laws,
     info,

@@ -100,10 +100,10 @@ class Pooling(nn.Module):
         weight = torch.sigmoid((asked * x).sum(1, keepdim=True))
         pooled = _mean(weight * x, batch)
         # Observations are numbered frame by frame, so an object's last one has its largest number.
-        number = torch.arange(1, len(owner) + 1, device=owner.device)
+        number = torch.arange(owner.shape[0], device=owner.device) + 1
         last = torch.zeros(batch.objects, dtype=number.dtype, device=owner.device)
         last = last.scatter_reduce(0, owner, number, "amax")
-        latest = nn.functional.pad(h, (0, 0, 1, 0))[last]
+        latest = torch.cat([h.new_zeros(1, h.shape[1]), h])[last]
         return torch.cat([pooled, latest], dim=1)
 
 

@@ -51,7 +51,12 @@ def _at(
 
 
 def frames_until(times: Float[Tensor, "systems outputs"]) -> int:
-    """Number of whole frames a rollout needs to reach every time."""
+    """Number of whole frames a rollout needs to reach every time.
+
+    While a program is exported, tensors have no numbers; its times are 1, 2, ... frames.
+    """
+    if torch.compiler.is_exporting():
+        return times.shape[1]
     return max(1, math.ceil(float(times.max()) - 1e-6))
 
 

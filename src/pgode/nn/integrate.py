@@ -7,6 +7,7 @@ from torch import Tensor
 from pgode.batches.windows import Batch
 from pgode.nn.exogenous import Driven
 from pgode.ode import Derivative, Solution, SolverConfig, solve
+from pgode.ode.recorded import solve_frames
 
 NEAR = 5e-5
 """An input that begins this near an output, in frames, begins there: rounding is no interval."""
@@ -20,6 +21,8 @@ def integrate(
     solver: SolverConfig,
 ) -> Solution:
     """Solve from the end of the condition (time 0) to each system's `times`, counted in frames."""
+    if torch.compiler.is_exporting():
+        return _recorded(derivative, initial, batch, times.shape[1], solver)
     if isinstance(derivative, Driven):
         if derivative.exogenous.inputs:
             return _between_inputs(derivative, initial, batch, times, solver)
@@ -27,6 +30,24 @@ def integrate(
     when = (times * solver.frame_time)[batch.system]
     start = torch.zeros_like(when[:, 0])
     return solve(derivative, initial, start, when, solver, batch.system_ids[batch.system])
+
+
+def _recorded(
+    derivative: Derivative,
+    initial: Float[Tensor, "objects width"],
+    batch: Batch,
+    frames: int,
+    solver: SolverConfig,
+) -> Solution:
+    """States after 1, 2, ... frames, the only times of a forecast that is exported."""
+    nothing = initial.new_zeros(frames, initial.shape[0], 0)
+    if not isinstance(derivative, Driven):
+        return solve_frames(lambda known: derivative, initial, nothing, solver)
+    if not derivative.exogenous.inputs:
+        always = derivative.now(batch)
+        return solve_frames(lambda known: always, initial, nothing, solver)
+    known = derivative.exogenous.ahead(batch, frames).transpose(0, 1).contiguous()
+    return solve_frames(derivative.given, initial, known, solver)
 
 
 def _between_inputs(

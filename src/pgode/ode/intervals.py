@@ -71,9 +71,8 @@ class Intervals:
         time (times in float64 have often been float32 before), at most a hundredth of a step.
         An interval in which no row moves, such as an output at the start itself, needs no step.
         """
-        slack = min(1e-2, 1e-6 + 2 * _FLOAT32 * self.latest / step)
         return tuple(
-            max(1, math.ceil(longest / step - slack)) if longest > 0 else 0
+            steps_within(longest, step, self.latest) if longest > 0 else 0
             for longest in self.longest
         )
 
@@ -81,6 +80,12 @@ class Intervals:
         """Whether the lengths of this interval differ by no more than rounding among the rows."""
         shortest = self.shortest[interval]
         return shortest > 0 and self.longest[interval] - shortest <= self.rounding
+
+
+def steps_within(length: float, step: float, latest: float) -> int:
+    """Equal steps that an interval needs, see `Intervals.steps`; `latest` is the latest time."""
+    slack = min(1e-2, 1e-6 + 2 * _FLOAT32 * latest / step)
+    return max(1, math.ceil(length / step - slack))
 
 
 def cross(

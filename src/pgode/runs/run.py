@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -26,6 +26,9 @@ from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
 from pgode.training.checkpoint import load_weights
 from pgode.training.metrics import EpochRow, read_metrics
+
+if TYPE_CHECKING:
+    from pgode.runs.export.exporting import Exported
 
 HELD_OUT = ("test", "ood")
 """Splits that are scored by default."""
@@ -191,6 +194,22 @@ class Run:
             if not run_folder.is_shipped(self.folder):
                 run_folder.write_noise_floor(self.folder, floor)
         return replace(result, noise_floor=floor, training=self._training())
+
+    def export(
+        self,
+        output: Path | str,
+        *,
+        data: Trajectories | Path | str | None = None,
+        condition: int | None = None,
+        until: int | None = None,
+    ) -> "Exported":
+        """Write the mean forecast as a file for onnxruntime (.onnx) or torch (.pt2).
+
+        Its numbers are compared with the model's own first, see `pgode.runs.export.exporting`.
+        """
+        from pgode.runs.export.exporting import export_run
+
+        return export_run(self, output, data=data, condition=condition, until=until)
 
     def _training(self) -> Training:
         """How the model was trained; with costs if the run has the log of its training."""

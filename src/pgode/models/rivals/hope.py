@@ -17,8 +17,6 @@ both summaries include the last observation with the pooled vector. The sizes ar
 original. Constants and known inputs are beside the observations of both branches and inputs of F.
 """
 
-from dataclasses import replace
-
 import torch
 from jaxtyping import Float
 from pydantic import Field
@@ -155,7 +153,7 @@ class Laplacian:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph, self.reverse = graph, _reversed(graph)
+        self.graph, self.reverse = graph, graph.reversed()
         size = graph.weights.abs().unsqueeze(1)
         both = graph.edge_sum(size) + self.reverse.edge_sum(self.reverse.attributes[:, :1].abs())
         root = (0.5 * both[:, 0]).clamp(min=1e-12).rsqrt()
@@ -177,17 +175,3 @@ class Laplacian:
         while len(terms) < order:
             terms.append(2 * self(terms[-1]) - terms[-2])
         return torch.cat(terms, dim=1)
-
-
-def _reversed(graph: Graph) -> Graph:
-    """The graph with all its edges reversed."""
-    order = graph.reverse_edges.long()
-    return replace(
-        graph,
-        offsets=graph.reverse_offsets,
-        senders=graph.reverse_receivers,
-        attributes=graph.attributes[order],
-        reverse_offsets=graph.offsets,
-        reverse_receivers=graph.senders,
-        reverse_edges=order.argsort().to(graph.reverse_edges.dtype),
-    )

@@ -124,10 +124,11 @@ class SocialODE(LatentODE):
         """dz/dt for the objects of one batch."""
         graph, yielding = batch.graph, 1 - aggressiveness
         edge_part = self.influence.relation.edge_part(graph.attributes)
+        places = torch.tensor(self.places, device=anchor.device)
 
         def given(known: Tensor) -> Derivative:
             def derivative(t: Tensor, z: Tensor) -> Tensor:
-                positions = self.decode(z, anchor)[:, self.places]
+                positions = self.decode(z, anchor).index_select(1, places)
                 influence: Tensor = self.influence(z, positions, edge_part, graph)
                 own: Tensor = self.own_motion(beside(z, known))
                 return torch.addcmul(own, yielding, influence)

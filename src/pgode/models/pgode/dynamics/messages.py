@@ -36,12 +36,13 @@ class ContextRelation(Relation):
         """Messages over one graph."""
         constant = None if self.context is None or context is None else self.context(context)
         # Looked up once: finding and calling modules takes as long as small sums.
-        receive, bias, send, edge = *self.receive.parameters(), self.send.weight, self.edge
+        receive, bias, send = *self.receive.parameters(), self.send.weight
+        total = graph.neighbour_sums(self.edge)
 
         def gather(z: Tensor) -> Tensor:
             received = linear(z, receive, bias)
             received = received if constant is None else received + constant
-            return graph.neighbour_sum(received, linear(z, send), edge)
+            return total(received, linear(z, send))
 
         return gather
 

@@ -41,6 +41,8 @@ class SparsePrototypes(Prototypes):
         assert isinstance(self.gather, ContextRelation)
         count, width = self.count, self.width
         share, chosen = top_weights(gate, self.top_k)
+        if torch.compiler.is_exporting():  # Sizes of groups are unknown: weights of 0 instead.
+            return super().bind(torch.zeros_like(gate).scatter(1, chosen, share), contexts, batch)
         prototype, order = chosen.flatten().sort(stable=True)
         owner = order // self.top_k
         weights = share.flatten()[order].unsqueeze(1)

@@ -30,8 +30,8 @@ class Scene:
         states, system = whole_frames(batch, batch.states.shape[1]), batch.system
         counts = torch.bincount(system, minlength=batch.systems)
         number = torch.arange(batch.objects, device=system.device)
-        member = torch.arange(int(counts.max()), device=system.device)
-        slot = system * len(member) + number - (counts.cumsum(0) - counts)[system]
+        member = torch.arange(counts.max().item(), device=system.device)
+        slot = system * member.shape[0] + number - (counts.cumsum(0) - counts)[system]
         position = torch.zeros_like(states[0, 0], dtype=torch.bool)
         position[positions] = True
         seen = batch.observed.any(1) & position
@@ -61,4 +61,5 @@ class Scene:
     @cached_property
     def absent(self) -> Bool[Tensor, "systems members 1"] | None:
         """Mask of the padding; None if the block is full, so that no mask is needed."""
-        return None if self.present.all() else ~self.present.unsqueeze(2)
+        full = not torch.compiler.is_exporting() and bool(self.present.all())
+        return None if full else ~self.present.unsqueeze(2)

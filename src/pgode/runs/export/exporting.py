@@ -1,0 +1,123 @@
+"""Export of a run: record, translate, compare with the model itself, write."""
+
+import hashlib
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pgode import __version__
+from pgode.data import files
+from pgode.data.trajectories import Trajectories
+from pgode.runs import folder as run_folder
+from pgode.runs.export import onnx_file, pt2_file
+from pgode.runs.export.arrays import changes_within
+from pgode.runs.export.check import Comparison, compare, windows_of
+from pgode.runs.export.program import record
+from pgode.runs.export.refusals import check_exportable, unexportable
+from pgode.runs.export.signature import Signature, metadata
+from pgode.runs.run import Run
+from pgode.runtime.errors import InputError, PgodeError
+from pgode.runtime.files import replacing, writable_file
+
+SUFFIXES = (onnx_file.SUFFIX, pt2_file.SUFFIX)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A file that was written, the arrays that it takes, and how equal its forecasts are."""
+
+    path: Path
+    signature: Signature
+    comparison: Comparison
+
+
+def check_output(output: Path) -> None:
+    """Refuse an output that cannot be written, or in a format that is not known."""
+    if output.suffix not in SUFFIXES:
+        raise InputError(
+            f"cannot export to {output}: its ending names no format. Expected .onnx (for "
+            f"onnxruntime) or .pt2 (for torch.export). Choose one of these endings."
+        )
+    writable_file(output)
+    if output.suffix == onnx_file.SUFFIX:
+        onnx_file.check_installed()
+
+
+def export_run(
+    run: Run | Path | str,
+    output: Path | str,
+    *,
+    data: Trajectories | Path | str | None = None,
+    condition: int | None = None,
+    until: int | None = None,
+) -> Exported:
+    """Write the mean forecast of a run as a program, after checking that its numbers are ours.
+
+    `data` are systems to compare forecasts on; the run's own if not given. `condition` and
+    `until` are the frames that it observes and forecasts; those of the training if not given. A
+    file that was there is replaced, once all is well.
+    """
+    path = Path(output)
+    check_output(path)
+    opened = run if isinstance(run, Run) else Run.open(run)
+    name = str(run.folder if isinstance(run, Run) else run)
+    check_exportable(opened.model, name)
+    window = opened.config.window
+    frames = (condition or window.condition, until or window.horizon)
+    for option, given in (("--condition", condition), ("--until", until)):
+        if given is not None and given < 1:
+            raise InputError(
+                f"cannot export with {option} {given}. Expected a number of frames, at least 1. "
+                f"Leave it out for that of the training."
+            )
+    systems = _systems(opened, data)
+    signature = Signature.of(opened.model, *frames, changing=changes_within(systems))
+    windows = windows_of(opened.model, systems, signature)
+    content = _content(opened, signature)
+    with replacing(path) as temporary:
+        try:
+            program = record(opened.model, signature)
+            if path.suffix == onnx_file.SUFFIX:
+                onnx_file.write_onnx(program, signature, content, temporary)
+                function = onnx_file.onnx_function(temporary)
+            else:
+                pt2_file.write_pt2(program, content, temporary)
+                function = pt2_file.pt2_function(temporary)
+            comparison = compare(function, windows, opened.model, name)
+        except (PgodeError, OSError):
+            raise
+        except Exception as error:  # torch and onnxruntime raise errors of many kinds
+            raise unexportable(name, error) from error
+    return Exported(path, signature, comparison)
+
+
+def _systems(run: Run, data: Trajectories | Path | str | None) -> Trajectories:
+    """The systems to compare on, as the model reads them."""
+    if isinstance(data, Trajectories):
+        return run.conform(data)
+    source = run_folder.source_of(run.folder) if data is None else Path(data)
+    return run.conform(files.read(source), str(source))
+
+
+def _content(run: Run, signature: Signature) -> dict[str, Any]:
+    """The metadata of the file."""
+    return {
+        "pgode_version": __version__,
+        "model": run.config.name,
+        "run": run.folder.resolve().name,
+        "run_hash": _hash(run.folder),
+        "data_hash": run.data.hash,
+        **metadata(signature, run.normaliser),
+    }
+
+
+def _hash(folder: Path) -> str:
+    """Of the settings, scales and weights of a run: equal for runs that forecast the same."""
+    found = hashlib.sha256()
+    names = [folder / "config.json", folder / "normaliser.json"]
+    with suppress(InputError):  # A model without weights.
+        names.append(run_folder.weights_file(folder))
+    for name in names:
+        found.update(name.read_bytes())
+    return found.hexdigest()

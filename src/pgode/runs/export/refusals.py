@@ -1,0 +1,52 @@
+"""What cannot be exported, and why: said before anything is recorded."""
+
+from pgode.models.forecaster import Forecaster
+from pgode.models.pgode.config import PGODEConfig
+from pgode.models.pgode.laws.config import LawsConfig
+from pgode.ode import SolverConfig
+from pgode.ode.methods import Adaptive, find_method
+from pgode.runtime.errors import InputError
+
+
+def check_exportable(model: Forecaster, name: str) -> None:
+    """Refuse models whose forecast is not a fixed sequence of operations."""
+    config = model.config
+    if isinstance(config, PGODEConfig) and isinstance(config.dynamics, LawsConfig):
+        raise InputError(
+            f"the model {name} has force laws, which cannot be exported: which laws act on an "
+            f"object is inferred from its observations by a search in compiled code, and the steps "
+            f"of the motion follow close encounters, so the forecast is no fixed sequence of "
+            f"operations. Expected a model without laws. Use pgode forecast or run.forecast, or "
+            f"train one with --preset messages."
+        )
+    if isinstance(config, PGODEConfig) and config.rebuild_graph:
+        raise InputError(
+            f"the model {name} rebuilds its graph from the forecast (model.rebuild_graph=true), "
+            f"which cannot be exported: it searches for neighbours in compiled code after each "
+            f"interval. Expected a graph that stays. Train with --set model.rebuild_graph=false."
+        )
+    solver = getattr(config, "solver", None)
+    if isinstance(solver, SolverConfig) and isinstance(find_method(solver.method), Adaptive):
+        raise InputError(
+            f"the model {name} is solved by {solver.method}, which chooses its steps while it "
+            f"runs, so that they cannot be exported. Expected a method of fixed steps: euler, "
+            f"midpoint or rk4. Train with --set model.solver.method=rk4."
+        )
+
+
+def unexportable(name: str, error: Exception) -> InputError:
+    """The error for a model that torch.export could not record, or ONNX not hold."""
+    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return InputError(
+        f"the model {name} cannot be exported: {type(error).__name__}: {reason[:300].rstrip('.')}. "
+        f"Expected a forecast whose operations depend on no number. Use pgode forecast or "
+        f"run.forecast instead, or train another model."
+    )
+
+
+def missing(module: str, suffix: str) -> InputError:
+    """The error for a library of the extra that is not installed."""
+    return InputError(
+        f"a file that ends in {suffix} needs the library {module}, which is not installed. "
+        f'Expected the extra "export". Install it with pip install "pgode[export]".'
+    )

@@ -1,0 +1,82 @@
+"""Which models can be recorded: their program forecasts what they forecast."""
+
+from typing import Any
+
+import pytest
+import torch
+from tests.models.conftest import SMALL
+from tests.small_systems import CONDITION, uneven
+
+from pgode.batches.normaliser import Normaliser
+from pgode.data.trajectories import Trajectories
+from pgode.models import Forecaster, build_model, model_config
+from pgode.models.registry import MODELS
+from pgode.runs.export.check import TOLERANCE, compare, windows_of
+from pgode.runs.export.program import record
+from pgode.runs.export.refusals import check_exportable
+from pgode.runs.export.signature import Signature
+from pgode.runtime.errors import InputError
+from pgode.runtime.settings import merged
+
+UNTIL = 2
+REFUSED = ("seasonal-rate",)
+"""It computes its mean in numpy, in the units of the data."""
+
+
+def small(name: str, data: Trajectories, **settings: Any) -> Forecaster:
+    """A small model whose weights all matter."""
+    torch.manual_seed(0)
+    config = model_config(name, merged(SMALL.get(name, {}), settings))
+    model = build_model(name, config, Normaliser.fit(data)).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return model
+
+
+def difference(model: Forecaster, data: Trajectories, *, changing: bool = True) -> float:
+    """Between the recorded program and the model, on systems of several sizes."""
+    signature = Signature.of(model, CONDITION, UNTIL, changing=changing)
+    windows = windows_of(model, data, signature)
+    program = record(model, signature).module()
+
+    def run(arrays: Any) -> Any:
+        with torch.no_grad():
+            return program(*(torch.from_numpy(each) for each in arrays.values())).numpy()
+
+    return compare(run, windows, model, "the model").difference
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in REFUSED])
+def test_a_recorded_forecast_is_that_of_the_model(name: str) -> None:
+    data = uneven()
+    assert difference(small(name, data), data) <= TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"dynamics": {"top_k": 2}},
+        {"gate": {"group_context": True}, "solver": {"method": "midpoint", "step": 0.04}},
+        {"state": {"kind": "latent"}, "dynamics": {"backbone": "gcn"}},
+    ],
+)
+def test_variants_are_recorded_too(settings: dict[str, Any]) -> None:
+    data = uneven()
+    assert difference(small("pgode", data, **settings), data) <= TOLERANCE
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"dynamics": {"kind": "laws", "prototypes": 2}, "width": 128}, "has force laws"),
+        ({"solver": {"method": "dopri5"}}, "is solved by dopri5, which chooses its steps"),
+    ],
+)
+def test_what_is_no_fixed_sequence_of_operations_is_refused(
+    settings: dict[str, Any], message: str
+) -> None:
+    config = model_config("pgode", settings)
+    model = build_model("pgode", config, Normaliser.fit(uneven()))
+    with pytest.raises(InputError, match=message):
+        check_exportable(model, "runs/x")
