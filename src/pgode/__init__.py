@@ -29,6 +29,7 @@ _WHERE = {
     "simulate": "pgode.data.simulate",
     "to_pyg": "pgode.runs.exchange.pyg",
     "train": "pgode.runs.api",
+    "tune": "pgode.tuning.api",
     "write": "pgode.data.files",
 }
 
@@ -49,6 +50,7 @@ __all__ = [
     "simulate",
     "to_pyg",
     "train",
+    "tune",
     "write",
 ]
 
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from pgode.runs.forecasts import Forecasts
     from pgode.runs.run import Run
     from pgode.runtime.errors import InputError, PgodeError
+    from pgode.tuning.api import tune
 
 
 def __getattr__(name: str) -> Any:
