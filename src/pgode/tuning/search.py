@@ -78,7 +78,9 @@ class Search:
     def _tasks(self, data: Callable[[], bytes]) -> Iterator[Task]:
         """Trials that were interrupted, then new ones; each is planned when it can start."""
         for trial in [each for each in self.trials.values() if each.result is None]:
-            yield self._task(trial.plan, data)
+            plan = replace(trial.plan, source=self.record.source)  # The file may have moved.
+            write_plan(plan, trial_folder(self.folder, plan.index))
+            yield self._task(plan, data)
         while len(self.trials) < self.wanted and not self.exhausted:
             self._check_hope()
             plan = self._next()

@@ -1,7 +1,7 @@
 """The best run of a search as a run folder of its own, and its settings as a file."""
 
-import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.runs.data_record import DataRecord
 from pgode.runs.training import resume
 from pgode.runtime.files import replacing, write_json, write_text
-from pgode.runtime.settings import merged
-from pgode.training.config import nested
+from pgode.training.config import run_config
 from pgode.tuning.result import Tuning
 from pgode.tuning.trials.files import PLAN, read_trial, trial_folder
 
@@ -25,6 +24,8 @@ def keep_best(tuning: Tuning, data: Trajectories) -> None:
     write_text(tuning.folder / SETTINGS, settings_text(tuning))
     if _is_kept(target, best.plan.index):
         return
+    for left in tuning.folder.glob(f".{target.name}.*"):  # By a process that was killed.
+        shutil.rmtree(left)
     with replacing(target) as temporary:
         shutil.copytree(trial_folder(tuning.folder, best.plan.index), temporary)
         record = DataRecord.of(data, tuning.record.source, target)
@@ -33,16 +34,34 @@ def keep_best(tuning: Tuning, data: Trajectories) -> None:
 
 
 def settings_text(tuning: Tuning) -> str:
-    """The best settings as a file for pgode train --config."""
+    """What the best trial has different from its preset, as a file for pgode train --config."""
     best, config = tuning.best, tuning.record.config
-    content: dict[str, Any] = {"name": config.name}
-    for name, value in best.plan.values.items():
-        content = merged(content, nested(name, value))
+    preset = run_config(config.name, config.preset).model_dump(mode="json")
+    content = {"name": config.name, **_changes(preset, best.plan.config)}
+    content.pop("preset", None)
+    content.get("training", {}).pop("threads", None)
     head = (
         f"# The best of {len(tuning.trials)} trials, with a validation error of {best.error:.4g}.\n"
         f"# pgode train DATA -o RUN --preset {config.preset} --config {SETTINGS}\n"
     )
-    return head + yaml.safe_dump(json.loads(json.dumps(content)), sort_keys=False)
+    return head + yaml.safe_dump(content, sort_keys=False)
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that differ, group by group; a group of another kind is given in full."""
+    changes: dict[str, Any] = {}
+    for key, value in after.items():
+        old = before.get(key)
+        if isinstance(value, dict) and isinstance(old, dict) and _kind(value) == _kind(old):
+            if inner := _changes(old, value):
+                changes[key] = inner
+        elif value != old:
+            changes[key] = value
+    return changes
+
+
+def _kind(group: Mapping[str, Any]) -> Any:
+    return group.get("kind")
 
 
 def _is_kept(target: Path, index: int) -> bool:

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from html import escape
 
 import numpy as np
+from jaxtyping import Float
 
 from pgode.reports.base import svg
 from pgode.reports.base.charts import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
 from pgode.reports.base.numbers import percent, significant
-from pgode.tuning.output.points import best_so_far, finite_trials
+from pgode.tuning.output.points import best_so_far, finite_trials, is_wide
 from pgode.tuning.result import Tuning
 from pgode.tuning.space.domains import Choice, Domain, short_names, shown
 from pgode.tuning.trials.files import Trial
@@ -25,7 +26,7 @@ def error_chart(tuning: Tuning) -> str:
     indices, lowest = best_so_far(tuning)
     x_axis = svg.Axis.around(indices, LEFT, WIDTH - RIGHT)
     x_axis = svg.Axis(x_axis.low, x_axis.high, x_axis.start, x_axis.stop, whole=True)
-    y_axis = _error_axis(trials)
+    y_axis = _error_axis(_lowest(trials), HEIGHT - BOTTOM, TOP)
     x, y = x_axis.place(indices), y_axis.place(lowest)
     # Steps: the best stays as it is until the next trial that is better.
     stairs = svg.path(np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]) if len(x) else ""
@@ -47,9 +48,8 @@ def curve_chart(tuning: Tuning) -> str:
     longest = max(len(_errors(trial)) for trial in trials)
     x_axis = svg.Axis.around(np.array([1.0, max(longest, 2)]), LEFT, WIDTH - RIGHT, margin=0.02)
     x_axis = svg.Axis(x_axis.low, x_axis.high, x_axis.start, x_axis.stop, whole=True)
-    y_axis = svg.Axis.around(
-        np.concatenate([_errors(trial) for trial in trials]), HEIGHT - BOTTOM, TOP, log=True
-    )
+    errors = np.concatenate([_errors(trial) for trial in trials])
+    y_axis = _error_axis(errors, HEIGHT - BOTTOM, TOP)
     parts = [svg.frame(x_axis, y_axis, "epoch", "validation error", grid=True)]
     for trial in trials:
         errors = _errors(trial)
@@ -85,16 +85,8 @@ def parallel_chart(tuning: Tuning) -> str:
     width = 100.0 + step * len(space)
     at = [50.0 + step * k for k in range(len(space) + 1)]
     top, bottom = 44.0, VIEW - 20.0
-    error_axis = svg.Axis.around(
-        np.array([trial.error for trial in trials]), top, bottom, log=True, margin=0.0
-    )
+    error_axis = _error_axis(_lowest(trials), top, bottom, margin=0.0)
     parts = [svg.line(x, top, x, bottom, "rule") for x in at]
-    for x, (name, domain) in zip(at, space.items(), strict=False):
-        parts.append(svg.text(x, 14, names[name], "axis mid"))
-        parts += _ends(x, domain, top, bottom)
-    parts.append(svg.text(at[-1], 14, "error", "axis mid"))
-    parts.append(svg.text(at[-1], 34, significant(error_axis.low), "tick mid"))
-    parts.append(svg.text(at[-1], bottom + 16, significant(error_axis.high), "tick mid"))
     for trial in [*trials, tuning.best]:
         places = [
             bottom - domain.position(trial.plan.values[name]) * (bottom - top)
@@ -106,6 +98,13 @@ def parallel_chart(tuning: Tuning) -> str:
             f'<path class="line {_kind(trial, tuning)}" d="{line}" '
             f'data-tip="{escape(_tip(trial, tuning))}"/>'
         )
+    # Last, so that no line hides them.
+    for x, (name, domain) in zip(at, space.items(), strict=False):
+        parts.append(svg.text(x, 14, names[name], "axis mid"))
+        parts += _ends(x, domain, top, bottom)
+    parts.append(svg.text(at[-1], 14, "error", "axis mid"))
+    parts.append(svg.text(at[-1], 34, significant(error_axis.low), "tick mid"))
+    parts.append(svg.text(at[-1], bottom + 16, significant(error_axis.high), "tick mid"))
     return _picture("Settings of every trial and its error", width, VIEW, parts)
 
 
@@ -114,7 +113,7 @@ def setting_charts(tuning: Tuning) -> list[str]:
     trials = finite_trials(tuning)
     short, charts = short_names(tuning.record.space), []
     for name, domain in tuning.record.space.items():
-        y_axis = svg.Axis.around(np.array([trial.error for trial in trials]), 190.0, 24.0, log=True)
+        y_axis = _error_axis(_lowest(trials), 190.0, 24.0)
         left, right = 58.0, 310.0
         parts = [
             svg.line(left, 190, right, 190, "rule"),
@@ -173,12 +172,18 @@ def _tip(trial: Trial, tuning: Tuning) -> str:
     return "\n".join(lines)
 
 
-def _error_axis(trials: Sequence[Trial]) -> svg.Axis:
-    errors = np.array([trial.error for trial in trials])
-    return svg.Axis.around(errors, HEIGHT - BOTTOM, TOP, log=True)
+def _error_axis(
+    errors: Float[np.ndarray, " n"], start: float, stop: float, margin: float = 0.05
+) -> svg.Axis:
+    """Logarithmic where errors differ by more than a small factor."""
+    return svg.Axis.around(errors, start, stop, log=is_wide(errors), margin=margin)
 
 
-def _errors(trial: Trial) -> np.ndarray:
+def _lowest(trials: Sequence[Trial]) -> Float[np.ndarray, " trial"]:
+    return np.array([trial.error for trial in trials])
+
+
+def _errors(trial: Trial) -> Float[np.ndarray, " epoch"]:
     return np.array(() if trial.result is None else trial.result.errors, dtype=float)
 
 

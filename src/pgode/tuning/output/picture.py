@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from pgode.runtime.files import replacing
-from pgode.tuning.output.points import best_so_far, finite_trials
+from pgode.tuning.output.points import best_so_far, finite_trials, is_wide
 from pgode.tuning.result import Tuning
 from pgode.tuning.space.domains import short_names
 
@@ -54,7 +54,9 @@ def _errors(panel: Axes, tuning: Tuning) -> None:
             panel.scatter(x, y, s=18, c=colour, marker=marker, label=state)
     indices, lowest = best_so_far(tuning)
     panel.step(indices, lowest, where="post", color=OWN, linewidth=1, label="best so far")
-    panel.set(xlabel="trial", ylabel="lowest validation error", yscale="log")
+    panel.set(xlabel="trial", ylabel="lowest validation error")
+    if is_wide(np.array([trial.error for trial in finite_trials(tuning)])):
+        panel.set_yscale("log")
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
     panel.legend(fontsize=8)
 
@@ -67,7 +69,10 @@ def _curves(panel: Axes, tuning: Tuning) -> None:
         marker = "" if trial.complete and len(errors) > 1 else "x" if len(errors) > 1 else "o"
         (line,) = panel.plot(np.arange(1, len(errors) + 1), errors, marker=marker, markevery=[-1])
         line.set(color=OWN, linewidth=2) if trial is best else line.set(color=SOFT, alpha=0.5)
-    panel.set(xlabel="epoch", ylabel="validation error", yscale="log")
+    panel.set(xlabel="epoch", ylabel="validation error")
+    shown = [trial.result.errors for trial in tuning.trials if trial.result is not None]
+    if is_wide(np.array([error for errors in shown for error in errors])):
+        panel.set_yscale("log")
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 

@@ -8,10 +8,19 @@ from jaxtyping import Float
 from pgode.tuning.result import Tuning
 from pgode.tuning.trials.files import Trial
 
+WIDE = 4.0
+"""A larger factor between errors needs a logarithmic axis."""
+
 
 def finite_trials(tuning: Tuning) -> list[Trial]:
     """Trials with a validation error, in their order."""
     return [trial for trial in tuning.trials if math.isfinite(trial.error)]
+
+
+def is_wide(errors: Float[np.ndarray, " n"]) -> bool:
+    """Whether errors differ by more than `WIDE`, so that their logarithms are shown."""
+    known = errors[np.isfinite(errors) & (errors > 0)]
+    return len(known) > 0 and bool(known.max() > WIDE * known.min())
 
 
 def best_so_far(

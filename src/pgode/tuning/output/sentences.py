@@ -14,7 +14,7 @@ def verdict(tuning: Tuning) -> str:
     best, preset = tuning.best, tuning.preset
     text = f"Trial {best.plan.index} has the lowest validation error, {significant(best.error, 4)}"
     if preset is None:
-        return f"{text}. The settings that the search started from are not in its space."
+        return f"{text}. The preset is not in the space, so there is nothing to compare with."
     if preset.plan.index == best.plan.index:
         return f"{text}: no trial was better than the settings that the search started from."
     if not preset.complete:

@@ -73,7 +73,8 @@ Space = Mapping[str, Domain]
 def contains(domain: Domain, value: Value) -> bool:
     """Whether a search could draw this value."""
     at = domain.position(value)
-    return not math.isnan(at) and 0 <= at <= 1
+    # The logarithm of an end may be off by a rounding.
+    return not math.isnan(at) and -1e-9 <= at <= 1 + 1e-9
 
 
 def same(first: Value, second: Value) -> bool:

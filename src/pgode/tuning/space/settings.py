@@ -42,8 +42,12 @@ def description_of(config: RunConfig, name: str) -> str:
         kinds: list[Any] = [model_class(config.name).config_type]
     else:
         kinds = list(_groups(RunConfig.model_fields[group].annotation))
-    found = ""
+    found, path = "", group
     for part in parts:
+        # Of the kinds of a group, the one that the settings have.
+        own = value_of(config, f"{path}.kind")
+        kinds = [each for each in kinds if _kind(each) in (own, None)]
+        path = f"{path}.{part}"
         fields = [kind.model_fields[part] for kind in kinds if part in kind.model_fields]
         kinds = [each for field in fields for each in _groups(field.annotation)]
         found = next((field.description for field in fields if field.description), "")
@@ -54,3 +58,8 @@ def _groups(annotation: Any) -> Iterator[type[BaseModel]]:
     for kind in get_args(annotation) or (annotation,):
         if isinstance(kind, type) and issubclass(kind, BaseModel):
             yield kind
+
+
+def _kind(group: type[BaseModel]) -> str | None:
+    field = group.model_fields.get("kind")
+    return None if field is None else str(field.default)

@@ -16,7 +16,7 @@ from pgode.runtime.settings import validated
 from pgode.training import RunConfig
 from pgode.training.display import Display
 from pgode.training.metrics import read_metrics
-from pgode.tuning.trials.files import State, TrialPlan, TrialResult, read_trial, write_result
+from pgode.tuning.trials.files import PLAN, State, TrialPlan, TrialResult, read_trial, write_result
 from pgode.tuning.trials.pruning import PrunedError, PruningDisplay
 
 THREADS = 1
@@ -42,7 +42,7 @@ def run_trial(plan: TrialPlan, path: Path, data: Trajectories | None = None) -> 
 
 
 def _ended(path: Path) -> TrialResult | None:
-    return read_trial(path).result if (path / "trial.json").exists() else None
+    return read_trial(path).result if (path / PLAN).exists() else None
 
 
 def _trained(plan: TrialPlan, path: Path, data: Trajectories | None) -> tuple[State | None, str]:
