@@ -27,7 +27,9 @@ def test_trials_are_complete_or_pruned_and_the_best_has_the_lowest_error(searche
     lowest = min(trial.error for trial in searched.trials if trial.complete)
     assert searched.best.error == lowest == min(searched.best.result.errors)
     for trial in searched.trials:
-        assert len(trial.result.errors) == 4 if trial.complete else 2 <= len(trial.result.errors) < 4
+        assert (
+            len(trial.result.errors) == 4 if trial.complete else 2 <= len(trial.result.errors) < 4
+        )
         assert trial.result.parameters > 0
     assert set(searched.importance) == set(searched.record.space)
 
@@ -151,7 +153,7 @@ def test_settings_that_contradict_each_other_fail_alone(tmp_path, small_tune):
 def test_a_search_in_which_everything_fails_ends_soon(tmp_path, small_tune):
     path = tmp_path / "space.yaml"
     path.write_text("training.learning_rate: {low: 1e30, high: 1e35}\n")
-    with pytest.raises(InputError, match="the first 3 trials all failed.*no finite loss"):
+    with pytest.raises(InputError, match=r"the first 3 trials all failed.*no finite loss"):
         small_tune(tmp_path / "t", path, trials=20, epochs=20)
     assert len(read_trials(tmp_path / "t")) == 3
 
@@ -200,5 +202,5 @@ def test_a_damaged_record_is_named(tmp_path, small_tune, small_space):
     content = json.loads((folder / "tuning.json").read_text())
     del content["space"]
     (folder / "tuning.json").write_text(json.dumps(content))
-    with pytest.raises(InputError, match="tuning.json: it lacks 'space'"):
+    with pytest.raises(InputError, match=r"tuning.json: it lacks 'space'"):
         small_tune(folder, small_space, trials=1)

@@ -93,7 +93,7 @@ def test_a_damaged_database_is_named_and_can_be_made_again(tmp_path):
     trials = [trial(0, {"a": 1e-3, "b": 1, "c": 2}, 1.5)]
     path = tmp_path / "study.db"
     path.write_text("this is no database, but text that is long enough to be seen as such" * 20)
-    with pytest.raises(InputError, match="study.db.*none is lost"):
+    with pytest.raises(InputError, match=r"study.db.*none is lost"):
         store(tmp_path, SPACE, trials)
     path.unlink()
     store(tmp_path, SPACE, trials)

@@ -17,8 +17,8 @@ from pgode.tuning.trials.files import Trial
 class Tuning:
     """Every ended trial of a tuning folder, in the order they were planned.
 
-    `importance` is the share of each setting in which trials are among the best; empty where too
-    few are complete. `preset` is the trial with the settings that the search started from.
+    `importance` is the share of each setting in which trials are among the best; empty where they
+    are too few. `preset` is the trial with the settings that the search started from.
     """
 
     folder: Path

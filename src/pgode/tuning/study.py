@@ -23,8 +23,10 @@ DATABASE = "study.db"
 STUDY = "pgode"
 ATTEMPTS = 20
 """Draws of settings that were tried already, after which the remaining ones are listed instead."""
-FEW = 4
-"""Complete trials that are needed to say which settings mattered."""
+FEW = 8
+"""Trials that are needed to say which settings mattered."""
+BEST = 0.25
+"""The share of trials that count as good ones for that."""
 
 
 def optuna() -> ModuleType:
@@ -79,15 +81,21 @@ def _generator(*parts: int) -> np.random.Generator:
 def importances(space: Space, trials: Sequence[Trial]) -> dict[str, float]:
     """The share of each setting in which trials are among the best (PED-ANOVA), largest first.
 
-    Empty where there are too few complete trials, or where all are equally good.
+    Trials that were pruned count with their error so far: that they are not among the best is all
+    that matters. Empty where there are too few trials, or where all are equally good.
     """
-    complete = [trial for trial in trials if trial.complete]
-    if len(complete) < FEW or len({trial.error for trial in complete}) < 2 or len(space) < 2:
+    known = [trial for trial in trials if math.isfinite(trial.error)]
+    if len(known) < FEW or len({trial.error for trial in known}) < 2 or len(space) < 2:
         return {}
     module = optuna()
     study = module.create_study()
-    study.add_trials([_frozen(trial, space) for trial in complete])
-    evaluator = module.importance.PedAnovaImportanceEvaluator()
+    study.add_trials(
+        module.trial.create_trial(
+            value=trial.error, params=trial.plan.values, distributions=_distributions(space)
+        )
+        for trial in known
+    )
+    evaluator = module.importance.PedAnovaImportanceEvaluator(target_quantile=BEST)
     found = module.importance.get_param_importances(study, evaluator=evaluator)
     shares = {name: float(share) for name, share in found.items()}
     return shares if all(math.isfinite(share) for share in shares.values()) else {}

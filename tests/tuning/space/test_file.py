@@ -47,7 +47,7 @@ def test_a_kind_of_a_group_can_be_searched_by_its_name(read):
         ("training.lr: [1, 2]", ['Did you mean "training.learning_rate"']),
         ("model.width: {low: 8, high: 4}", ["from 8 to 4 is empty", "low below high"]),
         ("model.width: {low: 8, high: 8}", ["is empty"]),
-        ("model.width: [wide, 8]", ['"model.width" is \'wide\'', "valid integer"]),
+        ("model.width: [wide, 8]", ["\"model.width\" is 'wide'", "valid integer"]),
         ("model.width: {low: 1.5, high: 8}", ["model.width", "integer"]),
         ("training.batch: [0, 8]", ["greater than or equal to 1"]),
         ("training.weight_decay: {low: 0, high: 1, log: true}", ["has no logarithm"]),
@@ -87,5 +87,5 @@ def test_a_setting_cannot_be_both_fixed_and_searched(read):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InputError, match="gone.yaml.*Correct the path"):
+    with pytest.raises(InputError, match=r"gone.yaml.*Correct the path"):
         read_space(tmp_path / "gone.yaml", run_config())

@@ -70,7 +70,7 @@ def _mattered(tuning: Tuning) -> str:
     panels = f'<div class="panels">{"".join(setting_charts(tuning))}</div>'
     lead = '<p class="lead">The lowest validation error of each trial against each setting.</p>'
     if not tuning.importance:
-        note = '<p class="note">Too few complete trials to say which settings mattered.</p>'
+        note = '<p class="note">Too few trials to say which settings mattered.</p>'
         return f"{note}{lead}{panels}"
     note = f'<p class="lead">{escape(importance_note(tuning))}</p>'
     return f'{note}<div class="grid">{share_chart(tuning)}</div>{lead}{panels}'

@@ -1,12 +1,13 @@
 """What a search has found, in sentences and rows that the terminal and the page share."""
 
 from pgode.reports.base.numbers import percent, significant
+from pgode.tuning.output.points import finite_trials
 from pgode.tuning.result import Tuning
 from pgode.tuning.space.domains import short_names, shown
 from pgode.tuning.trials.files import Trial
 
 FEW = 20
-"""Complete trials below which the importance of settings is a hint."""
+"""Trials below which the importance of settings is a hint."""
 
 
 def verdict(tuning: Tuning) -> str:
@@ -32,12 +33,12 @@ def counted(tuning: Tuning) -> str:
 
 def importance_note(tuning: Tuning) -> str:
     """What the shares are, and how far to trust them."""
-    complete = tuning.counts["complete"]
+    trials = len(finite_trials(tuning))
     text = (
-        "The share of each setting in which trials are among the best tenth "
-        f"(PED-ANOVA, {complete} complete trials)"
+        "The share of each setting in which trials are among the best quarter "
+        f"(PED-ANOVA, {trials} trials)"
     )
-    return f"{text}; a hint only, because they are few." if complete < FEW else f"{text}."
+    return f"{text}; a hint only, because they are few." if trials < FEW else f"{text}."
 
 
 def columns(tuning: Tuning) -> list[str]:
