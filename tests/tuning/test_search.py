@@ -4,10 +4,12 @@ import json
 
 import pytest
 from tests.trained_runs import springs
+from tests.tuning.conftest import run_here
 
 import pgode
 from pgode.data import files
 from pgode.runs.run import Run
+from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.training.config import run_config
 from pgode.tuning.trials.files import read_trials, trial_folder
@@ -156,6 +158,33 @@ def test_a_search_in_which_everything_fails_ends_soon(tmp_path, small_tune):
     with pytest.raises(InputError, match=r"the first 3 trials all failed.*no finite loss"):
         small_tune(tmp_path / "t", path, trials=20, epochs=20)
     assert len(read_trials(tmp_path / "t")) == 3
+
+
+def test_a_trial_whose_process_is_lost_is_tried_again_by_the_next_start(
+    tmp_path, small_tune, small_space, monkeypatch
+):
+    def losing(tasks, jobs, threads, watcher):
+        for task in tasks:
+            if task.name == "1":
+                watcher.failed(task, "it was killed")
+            else:
+                run_here([task], jobs, threads, watcher)
+
+    monkeypatch.setitem(ENGINES, "losing", losing)
+    folder = tmp_path / "t"
+    first = small_tune(folder, small_space, engine="losing")
+    assert [trial.plan.index for trial in first.trials] == [0, 2]
+    assert first.lost == {1: "it was killed"}
+    again = small_tune(folder, small_space)
+    assert [trial.plan.index for trial in again.trials] == [0, 1, 2]
+    assert errors(again)[::2] == errors(first) and not again.lost
+
+
+def test_a_search_without_a_complete_trial_says_why(tmp_path, small_tune):
+    path = tmp_path / "space.yaml"
+    path.write_text("training.learning_rate: {low: 1e30, high: 1e35}\n")
+    with pytest.raises(InputError, match=r"no trial in .* no finite loss"):
+        small_tune(tmp_path / "t", path, trials=1, epochs=20)
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,15 @@ class Tuning:
     @property
     def best(self) -> Trial:
         """The complete trial with the lowest validation error."""
-        if not self.ranked:
-            raise InputError(
-                f"no trial in {self.folder} was trained to the end. Expected at least one. Run "
-                f"the search with more trials, or with other settings."
-            )
-        return self.ranked[0]
+        if self.ranked:
+            return self.ranked[0]
+        reasons = [trial.result.reason for trial in self.trials if trial.result is not None]
+        why = next(iter([*reasons, *self.lost.values()]), "")
+        raise InputError(
+            f"no trial in {self.folder} was trained to the end. Expected at least one. Run the "
+            f"same command again, or start one with other settings in another folder. The first "
+            f"of {len(self.trials) + len(self.lost)} said: {why}"
+        )
 
     @property
     def best_folder(self) -> Path:

@@ -83,9 +83,9 @@ class Search:
             yield self._task(plan, data)
         while len(self.trials) < self.wanted and not self.exhausted:
             self._check_hope()
-            plan = self._next()
-            if plan is not None:
-                yield self._task(plan, data)
+            planned = self._next()
+            if planned is not None:
+                yield self._task(planned, data)
 
     def _next(self) -> TrialPlan | None:
         """Plan a trial, and write its plan; None if its settings cannot be, or none are left."""
@@ -176,10 +176,8 @@ class Search:
                 shutil.rmtree(path, ignore_errors=True)
 
     def _bar(self, index: int) -> TaskBar:
-        plan = self.trials[index].plan
-        folder = trial_folder(self.folder, index)
-        text = f"trial {index}  {self._short(plan)}"
-        return TaskBar(text, self.record.epochs, partial(logged_epochs, folder))
+        epochs = partial(logged_epochs, trial_folder(self.folder, index))
+        return TaskBar(f"trial {index}", self.record.epochs, epochs)
 
     def _short(self, plan: TrialPlan) -> str:
         names = short_names(self.record.space)
