@@ -2,10 +2,13 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from rich.console import Console
+from tests.tuning.fabricated import fabricated
 
+from pgode.tuning.output.files import write_outputs
 from pgode.tuning.output.page import render_tuning
 from pgode.tuning.output.points import best_so_far
 from pgode.tuning.output.sentences import counted, verdict
@@ -71,3 +74,29 @@ def test_tables_have_the_best_first(searched):
     assert any("training.learning_rate" in line and "%" in line for line in lines)
     assert verdict(searched).startswith(f"Trial {searched.best.plan.index} has the lowest")
     assert counted(searched).endswith("pruned")
+
+
+def test_failures_are_escaped_and_infinite_errors_leave_gaps(tmp_path):
+    tuning = fabricated(tmp_path)
+    page = render_tuning(tuning)
+    assert "&lt;b&gt;everything&lt;/b&gt;" in page and "<b>everything" not in page
+    assert not re.search(r'[" ](nan|inf)[" ]', page)
+    assert tuning.counts == {"complete": 14, "pruned": 9, "failed": 1}
+    assert counted(tuning) == "14 complete, 9 pruned, 1 failed"
+    write_outputs(tuning)
+    assert json.loads((tmp_path / "results.json").read_text())["trials"][3]["errors"][0] is None
+
+
+def test_the_gain_is_said_beside_the_preset(tmp_path):
+    tuning = fabricated(tmp_path)
+    gain = 1 - tuning.best.error / tuning.trials[0].error
+    assert f"{100 * gain:.0f} % below the" in verdict(tuning)
+    assert "no trial was better" in verdict(replace(tuning, preset=tuning.best))
+    assert "nothing to compare with" in verdict(replace(tuning, preset=None))
+
+
+def test_a_search_of_one_trial_has_a_page_too(tmp_path):
+    tuning = fabricated(tmp_path, 1)
+    write_outputs(tuning)
+    assert "Too few trials" in (tmp_path / "report.html").read_text()
+    assert importance_table(tuning) is None

@@ -184,7 +184,8 @@ def _lowest(trials: Sequence[Trial]) -> Float[np.ndarray, " trial"]:
 
 
 def _errors(trial: Trial) -> Float[np.ndarray, " epoch"]:
-    return np.array(() if trial.result is None else trial.result.errors, dtype=float)
+    errors = np.array(() if trial.result is None else trial.result.errors, dtype=float)
+    return np.where(np.isfinite(errors), errors, np.nan)
 
 
 def _picture(label: str, width: float, height: float, parts: Sequence[str]) -> str:

@@ -58,7 +58,8 @@ def _errors(panel: Axes, tuning: Tuning) -> None:
     if is_wide(np.array([trial.error for trial in finite_trials(tuning)])):
         panel.set_yscale("log")
     panel.xaxis.set_major_locator(MaxNLocator(integer=True))
-    panel.legend(fontsize=8)
+    # Below the panel: above the points it would hide some.
+    panel.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=3)
 
 
 def _curves(panel: Axes, tuning: Tuning) -> None:
