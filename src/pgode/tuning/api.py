@@ -20,7 +20,7 @@ from pgode.tuning.output.files import write_outputs
 from pgode.tuning.record import RECORD, TuningRecord, check_basis, check_search
 from pgode.tuning.result import Tuning
 from pgode.tuning.search import Search, preset_values
-from pgode.tuning.space.default import default_space
+from pgode.tuning.space.default import default_space, laws_alone
 from pgode.tuning.space.domains import Domain
 from pgode.tuning.space.file import read_space
 from pgode.tuning.study import importances, optuna
@@ -33,7 +33,7 @@ class TuningStopped(KeyboardInterrupt):
         ended, best = search.ended, search.best
         kept = f"{len(ended)} of {search.wanted} trials have ended and are kept in {search.folder}"
         lowest = "" if best is None else f", the best with a validation error of {best.error:.3e}"
-        super().__init__(f"{kept}{lowest}; those that were running continue where they stopped")
+        super().__init__(f"{kept}{lowest}; those that were running are taken up again")
 
 
 def tune(
@@ -137,7 +137,8 @@ def _say_plan(search: Search, on_note: Callable[[str], None]) -> None:
     config = record.config
     if done or search.trials:
         on_note(f"going on with a search of which {done} trials have ended")
+    length = "without epochs" if laws_alone(config) else f"at most {record.epochs} epochs each"
     on_note(
-        f"{search.wanted} trials of {config.name} (preset {config.preset}), at most "
-        f"{record.epochs} epochs each, over {len(record.space)} settings"
+        f"{search.wanted} trials of {config.name} (preset {config.preset}), {length}, over "
+        f"{len(record.space)} settings"
     )

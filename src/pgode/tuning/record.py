@@ -11,6 +11,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
+from pgode.tuning.space.default import laws_alone
 from pgode.tuning.space.domains import Domain, shown, space_from_json, space_json
 
 RECORD = "tuning.json"
@@ -42,8 +43,8 @@ class TuningRecord:
 
     @property
     def epochs(self) -> int:
-        """Epochs of a trial that is not pruned."""
-        return self.config.training.epochs
+        """Epochs of a trial that is not pruned; force laws alone are validated once."""
+        return 1 if laws_alone(self.config) else self.config.training.epochs
 
     @property
     def warm_up(self) -> int:

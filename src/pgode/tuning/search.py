@@ -106,11 +106,12 @@ class Search:
             warm_up=record.warm_up if record.prune else None,
         )
         path = trial_folder(self.folder, index)
+        (path / RESULT).unlink(missing_ok=True)  # Without a plan it is of a start that was killed.
         try:
             config = changed(record.config, {**values, "training.threads": THREADS})
         except InputError as error:  # Each value is allowed, but not all of them together.
-            write_plan(plan, path)
             write_result(TrialResult(index, "failed", (), 0.0, 0, str(error)), path)
+            write_plan(plan, path)
             self._heard(index)
             return None
         plan = replace(plan, config=config.model_dump(mode="json"))

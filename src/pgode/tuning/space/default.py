@@ -65,8 +65,13 @@ def has_laws(config: RunConfig) -> bool:
     return bool(value_of(config, "model.dynamics.kind") == "laws")
 
 
+def laws_alone(config: RunConfig) -> bool:
+    """Whether there are no networks beside them, so that a training has no epochs."""
+    return has_laws(config) and value_of(config, "model.dynamics.messages") is False
+
+
 def _domains(config: RunConfig) -> dict[str, Domain]:
-    if has_laws(config) and value_of(config, "model.dynamics.messages") is False:
+    if laws_alone(config):
         return {name: _including(config, name, values) for name, values in LAWS.items()}
     domains: dict[str, Domain] = {}
     for name, decades in DECADES.items():
