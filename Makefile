@@ -107,7 +107,7 @@ $(BIN)/python:
 # torch goes first and alone: its exact version is then settled before anything else asks for it.
 $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --quiet -c constraints.txt $(TORCH_FLAGS) $(TORCH)
-	$(PIP) install --quiet -c constraints.txt -e '.[dev,track,ray,md,tables,export]'
+	$(PIP) install --quiet -c constraints.txt -e '.[dev,track,ray,tune,md,tables,export]'
 	$(PIP) check
 	@touch $@
 

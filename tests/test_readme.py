@@ -130,6 +130,7 @@ def test_every_command_and_option_is_in_the_reference() -> None:
     for name in (
         "simulate",
         "train",
+        "tune",
         "evaluate",
         "forecast",
         "report",

@@ -36,6 +36,7 @@ _WHERE = {
     "simulate": "pgode.data.simulate",
     "to_pyg": "pgode.runs.exchange.pyg",
     "train": "pgode.runs.api",
+    "tune": "pgode.tuning.api",
     "write": "pgode.data.files",
 }
 
@@ -56,6 +57,7 @@ __all__ = [
     "simulate",
     "to_pyg",
     "train",
+    "tune",
     "write",
 ]
 
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from pgode.runs.forecasts import Forecasts
     from pgode.runs.run import Run
     from pgode.runtime.errors import InputError, PgodeError
+    from pgode.tuning.api import tune
 
 
 def __getattr__(name: str) -> Any:

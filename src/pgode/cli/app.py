@@ -27,6 +27,7 @@ from pgode.cli.robustness import robustness
 from pgode.cli.simulate import simulate
 from pgode.cli.simulate_protein import simulate_protein
 from pgode.cli.train import train
+from pgode.cli.tune import tune
 from pgode.runtime.errors import PgodeError
 
 BAD_INPUT = 2
@@ -44,6 +45,7 @@ simulating.command(simulate_protein, name="protein")
 app.command(simulating)
 for command in (
     train,
+    tune,
     evaluate,
     compare,
     forecast,

@@ -1,8 +1,7 @@
 """Engines that run tasks: processes on this machine, or a Ray cluster."""
 
 import os
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pgode.runtime.errors import InputError, PgodeError
@@ -10,8 +9,11 @@ from pgode.runtime.processes import run_local
 from pgode.runtime.signals import stop_on_signal
 from pgode.runtime.tasks import PAUSE, Task, Watcher
 
-Engine = Callable[[Sequence[Task], int, int, Watcher], None]
+Engine = Callable[[Iterable[Task], int, int, Watcher], None]
 """engine(tasks, jobs, threads, watcher): run all tasks, `jobs` at a time, with `threads` each.
+
+A task is taken from `tasks` when one of the jobs is free, after the watcher has heard of those that
+ended before: a generator can choose the next task by their results.
 
 A task that fails is reported to the watcher and the others continue. KeyboardInterrupt if the
 process is asked to stop: local processes save their work first, tasks on Ray are cancelled, and
@@ -22,18 +24,19 @@ RETRIES = 2
 """How often Ray restarts a task whose worker is lost."""
 
 
-def run_ray(tasks: Sequence[Task], jobs: int, threads: int, watcher: Watcher) -> None:
+def run_ray(tasks: Iterable[Task], jobs: int, threads: int, watcher: Watcher) -> None:
     """Run tasks on the cluster that RAY_ADDRESS names, or on one of `jobs` workers started here."""
     ray = _ray(jobs * threads)
-    waiting, running = deque(tasks), dict[Any, Task]()
+    waiting, running = iter(tasks), dict[Any, Task]()
     try:
         with stop_on_signal() as stop:
-            while (waiting or running) and not stop:
-                while waiting and len(running) < jobs:
-                    task = waiting.popleft()
+            while not stop:
+                while len(running) < jobs and (task := next(waiting, None)) is not None:
                     options = {"num_cpus": threads, "max_retries": RETRIES}
                     remote = ray.remote(num_returns="streaming", **options)(task.work)
                     running[remote.remote(*task.arguments())] = task
+                if not running:
+                    break
                 watcher.running(list(running.values()))
                 ready, _ = ray.wait(list(running), timeout=PAUSE)
                 for results in ready:

@@ -10,8 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,16 +22,17 @@ STOPPED = 3
 """Exit code of a task that was stopped and can be continued later."""
 
 
-def run_local(tasks: Sequence[Task], jobs: int, threads: int, watcher: Watcher) -> None:
+def run_local(tasks: Iterable[Task], jobs: int, threads: int, watcher: Watcher) -> None:
     """Run each task as `python -m command`, `jobs` at a time."""
-    waiting, running = deque(tasks), dict[subprocess.Popen[bytes], Task]()
+    waiting, running = iter(tasks), dict[subprocess.Popen[bytes], Task]()
     with ExitStack() as stack:
         stop = stack.enter_context(stop_on_signal())
         stack.callback(lambda: _end(list(running)))
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                task = waiting.popleft()
+        while True:
+            while len(running) < jobs and (task := next(waiting, None)) is not None:
                 running[_start(task, threads)] = task
+            if not running:
+                break
             watcher.running(list(running.values()))
             time.sleep(PAUSE)
             for process in [each for each in running if each.poll() is not None]:

@@ -1,0 +1,1 @@
+"""What a search leaves behind: the best run, tables, a picture and a page."""

@@ -1,0 +1,1 @@
+"""The settings that a search varies: their domains, the default ones, and those of a file."""

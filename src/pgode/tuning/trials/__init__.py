@@ -1,0 +1,1 @@
+"""One trial: its plan and result on disk, its training with pruning, and its process."""
