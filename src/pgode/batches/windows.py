@@ -235,7 +235,7 @@ class Windows:
         longest = int(self.frames.max()) - self.condition
         if self._stored is None:
             return longest
-        return max(min(longest, self._stored.most(together) - self.condition), 1)
+        return min(longest, max(self._stored.most(together) - self.condition, 1))
 
 
 def _places(owner: Int[np.ndarray, " objects"]) -> Int[np.ndarray, " objects"]:

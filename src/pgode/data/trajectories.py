@@ -16,6 +16,7 @@ from pgode.data.edges import Edges
 from pgode.data.labels import annotations
 from pgode.data.labels.calendar import check_origin
 from pgode.data.labels.columns import Names, feature_columns, parameter_columns
+from pgode.data.large.edges import StoredEdges
 from pgode.data.large.examination import examined_hash
 from pgode.data.large.masked import masked
 from pgode.data.large.stored import StoredArray
@@ -257,6 +258,23 @@ class Trajectories(DatasetView):
             )
         chosen = chosen.astype(np.int64) % self.systems
         return Trajectories(with_edges(self.dataset.isel(system=chosen), self.edges.select(chosen)))
+
+    def in_memory(self) -> "Trajectories":
+        """The same data with all values in memory, if they fit."""
+        if not self.is_stored:
+            return self
+        held = {
+            name: (self.dataset[name].dims, np.asarray(stored))
+            for name in ("states", "observed", "inputs")
+            if (stored := self.stored(name)) is not None
+        }
+        edges = self.edges
+        return Trajectories(
+            with_edges(
+                self.dataset.assign(held),
+                edges.loaded() if isinstance(edges, StoredEdges) else edges,
+            )
+        )
 
     def split_of(self, name: str) -> "Trajectories":
         """The systems of one split."""

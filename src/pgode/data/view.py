@@ -81,8 +81,13 @@ class DatasetView:
         """States of some systems and frames, read alone where they stay in a file."""
         stored = self.stored("states")
         if stored is None:
-            return np.asarray(self.states[systems][:, :, frames])
+            return np.asarray(self.states[systems, :, frames])
         return stored.read(systems, frames=frames)
+
+    def inputs_of(self, system: int) -> Float[np.ndarray, "object time input"]:
+        """Known inputs of one system."""
+        stored = self.stored("inputs")
+        return self.inputs[system] if stored is None else stored.read(np.array([system]))[0]
 
     @property
     def states(self) -> Float[np.ndarray, "system object time feature"]:

@@ -135,6 +135,9 @@ class StoredArray:
         span = slice(self.start + first, self.start + last)
         low, high, _ = objects.indices(self.source.shape[1])
         shape = (len(rows), high - low, last - first, self.source.shape[3])
+        size = float(np.prod(shape, dtype=np.float64)) * self.dtype.itemsize
+        if size > BLOCK:
+            refuse_beyond_memory(2 * size, f"reading {self.source.name}", FEWER)
         values = np.empty(shape, self.dtype)
         for place, piece in _runs(self.systems[rows]):
             values[place] = self.source.read(Place(piece, slice(low, high), span))
@@ -195,6 +198,11 @@ class StoredArray:
         """All rows, in blocks of whole systems that fit into a block of memory, or single ones."""
         row = max(self.nbytes // max(len(self), 1), 1)
         yield from self._system_blocks(max(block_bytes() // row, 1))
+
+    def frames_together(self, rows: int) -> int:
+        """Frames of so many systems that fit into a block of memory, whole pieces of the file."""
+        frame = max(rows * self.nbytes // max(len(self) * self.shape[2], 1), 1)
+        return _whole(block_bytes() // frame, self.source.chunks[2])
 
     def _system_blocks(self, most: int) -> Iterator[Int[np.ndarray, " row"]]:
         step = _whole(most, self.source.chunks[0])
