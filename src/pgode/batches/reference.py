@@ -68,7 +68,7 @@ def _thinned(
     states: StoredArray, axes: Int[np.ndarray, " axis"]
 ) -> Float[np.ndarray, "frame object axis"]:
     """The same frames of states that stay in a file: found in one pass, then read alone."""
-    systems, objects, frames, _ = states.shape
+    systems, _, frames, _ = states.shape
     complete = np.ones((systems, frames), bool)
     for rows, span in _blocks(states):
         known = np.isfinite(states.read(rows, frames=span)[..., axes])
@@ -76,7 +76,7 @@ def _thinned(
     where = np.argwhere(complete)
     chosen = where[:: max(1, len(where) // FRAMES)]
     read = states.windows(chosen[:, 0], chosen[:, 1], 1)
-    return np.asarray(read[:, :, 0][..., axes].reshape(len(chosen), objects, len(axes)))
+    return np.ascontiguousarray(read[:, :, 0][..., axes])
 
 
 def _blocks(states: StoredArray) -> Iterator[tuple[np.ndarray, slice]]:

@@ -16,6 +16,8 @@ from pgode.runtime.errors import InputError
 
 VARIABLE = "PGODE_MEMORY"
 """Environment variable that sets the memory to plan with, such as 4GB."""
+SHARE_VARIABLE = "PGODE_MEMORY_SHARE"
+"""Environment variable that sets the share of it that a file may take."""
 SHARE = 0.25
 """Share of the memory that the values of a file may take to be held there.
 
@@ -37,7 +39,8 @@ def usable_memory() -> int:
 
 def room_for_data() -> int:
     """Bytes that the values of a file may take to be held in memory."""
-    return int(SHARE * usable_memory())
+    given = os.environ.get(SHARE_VARIABLE, "").strip()
+    return int((_share(given) if given else SHARE) * usable_memory())
 
 
 def refuse_beyond_memory(needed: float, what: str, advice: str) -> None:
@@ -69,6 +72,19 @@ def _parsed(text: str) -> int:
             f"its unit, such as 4GB or 500MB. Correct it, or unset it to use what the machine has."
         )
     return int(size)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise InputError(
+            f'the environment variable {SHARE_VARIABLE} is "{text}". Expected a number from 0 (all '
+            f"data files are read window by window) to 1. Correct it, or unset it for {SHARE}."
+        )
+    return share
 
 
 def _limits() -> Iterator[int]:

@@ -48,7 +48,17 @@ def write_parts(parts: Iterable[Trajectories], path: str | Path, *, compress: bo
     All parts have the same objects, frames and features on their axes, and the same attributes as
     the first. `compress=False` is faster, and takes the disk space of the plain numbers.
     """
-    path = Path(path)
+    _write(parts, Path(path), compress, "")
+
+
+def write_stored(data: Trajectories, path: Path) -> None:
+    """Write data that stay in another file, some systems at a time."""
+    states = data.stored("states")
+    assert states is not None
+    _write((data.select(rows) for rows in states.row_blocks()), path, True, data.hash)
+
+
+def _write(parts: Iterable[Trajectories], path: Path, compress: bool, content_hash: str) -> None:
     make = SINKS.get(path.suffix.lower())
     if make is None:
         raise InputError(
@@ -56,10 +66,14 @@ def write_parts(parts: Iterable[Trajectories], path: str | Path, *, compress: bo
             f"Expected one of {', '.join(SINKS)}. Choose another output path."
         )
     with replacing(path) as temporary, make(temporary, compress) as sink:
-        _fill(sink, parts, path)
+        whole = _filled(sink, parts, path)
+        if content_hash:
+            whole.attrs["content_hash"] = content_hash
+        sink.close_with(whole)
 
 
-def _fill(sink: Sink, parts: Iterable[Trajectories], path: Path) -> None:
+def _filled(sink: Sink, parts: Iterable[Trajectories], path: Path) -> xr.Dataset:
+    """What is left to be written after all parts have been appended."""
     kept: list[xr.Dataset] = []
     systems = graphs = 0
     masked = False
@@ -87,7 +101,7 @@ def _fill(sink: Sink, parts: Iterable[Trajectories], path: Path) -> None:
             f"there is nothing to write to {path}: no part was given. Expected at least one. Check "
             f"what makes the parts."
         )
-    sink.close_with(_joined(kept))
+    return _joined(kept)
 
 
 def _check_alike(first: xr.Dataset, part: xr.Dataset, number: int, path: Path) -> None:
