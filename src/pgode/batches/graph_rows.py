@@ -38,9 +38,7 @@ class GraphRows:
             np.ascontiguousarray(edges.edge_attributes[:, 0]),
         )
 
-    def graph(
-        self, rows: Int[np.ndarray, " objects"], first: Int[np.ndarray, " objects"]
-    ) -> Graph:
+    def graph(self, rows: Int[np.ndarray, " objects"], first: Int[np.ndarray, " objects"]) -> Graph:
         """The graph of some rows; `first` is where the system of each object begins among them."""
         begin, count = self.offsets[rows], np.diff(self.offsets)[rows]
         receivers = np.repeat(np.arange(len(rows), dtype=np.int32), count)

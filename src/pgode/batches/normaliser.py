@@ -293,18 +293,20 @@ def _extremes(
     """Least and greatest value of each feature's variable, as a model sees it."""
     low, high = np.empty(len(training.features)), np.empty(len(training.features))
     scan = training.scan()
-    if scan is None:
-        states = _transformed(training.states, transforms)
+    states = _transformed(training.states, transforms) if scan is None else np.empty(0)
     for index in training.variables.values():
-        values = states[..., index] if scan is None else None
-        known = np.isfinite(values).any() if values is not None else scan.count[:, index].any()
+        if scan is None:
+            values = states[..., index]
+            known = np.isfinite(values).any()
+        else:
+            known = scan.count[:, index].any()
         if not known:
             names = ", ".join(training.features[i] for i in index)
             raise InputError(
                 f"the training split has no observed value of {names}. Expected at least one. "
                 f"Drop the feature, or put systems that have it into the training split."
             )
-        if values is not None:
+        if scan is None:
             low[index], high[index] = np.nanmin(values), np.nanmax(values)
         else:
             low[index], high[index] = scan.low[:, index].min(), scan.high[:, index].max()

@@ -1,4 +1,4 @@
-"""Systems in scaled units, from which windows are cut: all of them in memory, or a few from a file."""
+"""Systems in scaled units, from which windows are cut: all in memory, or a few from a file."""
 
 from dataclasses import dataclass
 
@@ -105,11 +105,12 @@ class StoredSystems:
             graphs=graphs,
         )
 
+
 def _scaled(
     raw: Float[np.ndarray, "*batch feature"], normaliser: Normaliser
 ) -> Float[np.ndarray, "*batch feature"]:
     """Single precision, 0 where nothing is known."""
-    return np.nan_to_num(normaliser.states(raw)).astype(np.float32)
+    return np.asarray(np.nan_to_num(normaliser.states(raw)).astype(np.float32))
 
 
 def _extended(times: Float[np.ndarray, "system time"]) -> Float[np.ndarray, "system time"]:

@@ -75,10 +75,11 @@ def with_edges(ds: xr.Dataset, edges: Edges) -> xr.Dataset:
     it is asked for.
     """
     kept = ds.drop_dims([dim for dim in ("graph", "edge", "edge_attribute") if dim in ds.dims])
-    stored = isinstance(edges, StoredEdges)
 
     def column(name: str) -> Any:
-        return EdgeColumn(edges, name) if stored and name in COLUMNS else getattr(edges, name)
+        if isinstance(edges, StoredEdges) and name in COLUMNS:
+            return EdgeColumn(edges, name)
+        return getattr(edges, name)
 
     columns: dict[str, Any] = {f: (f.split("_")[0], column(f)) for f in EDGE_FIELDS}
     columns["edge_attributes"] = (("edge", "edge_attribute"), column("edge_attributes"))

@@ -96,9 +96,9 @@ class Trajectories(DatasetView):
         (feature) names those of `pgode.data.labels.transforms` under which a model sees a feature.
         `time_origin` is the date of time 0, where times have dates.
         """
-        if isinstance(states, StoredArray):
-            x = states
-        else:
+        x: Any = states
+        is_observed: Any
+        if not isinstance(states, StoredArray):
             x = validation.numbers("states", states, STATE_DIMS, (None,) * 4, source)
         for dim, size in zip(STATE_DIMS, x.shape, strict=True):
             if size == 0:
@@ -121,7 +121,7 @@ class Trajectories(DatasetView):
         if isinstance(states, StoredArray):
             # Values are checked in blocks, when everything else is known to be right.
             x, is_observed, inputs = masked(states, observed, inputs, is_present, t, source)
-            checked = np.empty((0, 0, 0, width))
+            checked: Any = np.empty((0, 0, 0, width))
         else:
             possible = is_present[:, :, None, None] & np.isfinite(t)[:, None, :, None]
             if observed is None:

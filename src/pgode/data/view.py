@@ -73,7 +73,7 @@ class DatasetView:
         if (scan := self.scan()) is not None:
             return scan.last
         known = np.asarray(self.observed.any((1, 3)))
-        return np.where(known, np.arange(self.frames) + 1, 0).max(1, initial=0)
+        return np.asarray(np.where(known, np.arange(self.frames) + 1, 0).max(1, initial=0))
 
     def frames_of(
         self, systems: Int[np.ndarray, " n"], frames: slice
@@ -87,7 +87,8 @@ class DatasetView:
     def inputs_of(self, system: int) -> Float[np.ndarray, "object time input"]:
         """Known inputs of one system."""
         stored = self.stored("inputs")
-        return self.inputs[system] if stored is None else stored.read(np.array([system]))[0]
+        values = self.inputs[system] if stored is None else stored.read(np.array([system]))[0]
+        return np.asarray(values)
 
     @property
     def states(self) -> Float[np.ndarray, "system object time feature"]:

@@ -164,7 +164,7 @@ def forecast_future(
     if observed.is_stored:
         refuse_beyond_memory(
             16.0 * (samples + 6) * float(np.prod(shape, dtype=np.float64)),
-            f"forecasting {len(frames)} frames of {observed.systems} systems with {samples} samples",
+            f"a forecast of {observed.systems} systems with {samples} samples",
             "Forecast one split at a time (--split), fewer frames, or fewer --samples.",
         )
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)

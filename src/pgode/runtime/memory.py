@@ -116,11 +116,7 @@ def _group_limits(root: Path = Path("/sys/fs/cgroup")) -> Iterator[int]:
 
     Containers are limited this way, and see the memory of the whole machine otherwise.
     """
-    try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
+    for line in _text(Path("/proc/self/cgroup")).splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers and "memory" not in controllers.split(","):
             continue

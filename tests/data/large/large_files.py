@@ -41,7 +41,9 @@ def rich() -> Trajectories:
     return uneven(
         states=states,
         edges=edges(),
-        constants=np.where(rng.random((*shape[:2], 1)) < 0.8, rng.normal(size=(*shape[:2], 1)), np.nan),
+        constants=np.where(
+            rng.random((*shape[:2], 1)) < 0.8, rng.normal(size=(*shape[:2], 1)), np.nan
+        ),
         constant_names=("size",),
         inputs=inputs,
         input_names=("day", "price"),

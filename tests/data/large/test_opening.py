@@ -80,7 +80,9 @@ def test_files_of_other_programs_may_order_and_pack_values_as_they_like(tmp_path
 def test_edges_that_are_not_in_order_are_sorted_in_memory(tmp_path, monkeypatch):
     data = uneven()
     turned = data.dataset.isel(edge=slice(None, None, -1))
-    for number, ds in enumerate((turned, data.dataset.isel(edge=[1, 0, *range(2, turned.sizes["edge"])]))):
+    for number, ds in enumerate(
+        (turned, data.dataset.isel(edge=[1, 0, *range(2, turned.sizes["edge"])]))
+    ):
         path = tmp_path / f"turned{number}.nc"
         ds.to_netcdf(path, engine="h5netcdf")
         with monkeypatch.context() as patch:
@@ -97,7 +99,7 @@ def _broken(data: Trajectories, name: str, place: tuple[int, ...], value: float)
 
 
 @pytest.mark.parametrize(
-    ("name", "place", "value"),
+    "name, place, value",
     [
         ("states", (4, 0, 5, 1), np.inf),
         ("states", (4, 0, 5, 1), np.nan),

@@ -19,7 +19,7 @@ class InMemory:
     chunks: tuple[int, ...] = (1, 1, 1, 1)
     name: str = "states"
     shape: tuple[int, ...] = SHAPE
-    dtype: np.dtype = np.dtype(np.float64)
+    dtype: np.dtype = np.dtype(np.float64)  # noqa: RUF009
     values_read: int = 0
 
     def read(self, place: Place) -> np.ndarray:

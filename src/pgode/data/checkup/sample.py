@@ -34,4 +34,7 @@ def examined_part(data: Trajectories) -> tuple[Trajectories, str]:
     if frames < data.frames:
         part = part.frames_between(0, max(frames, 2))
         note += f", and their first {part.frames:,} of {data.frames:,} frames"
-    return part.in_memory(), f"{note}, because the file is larger than memory; all numbers are theirs"
+    return (
+        part.in_memory(),
+        f"{note}, because the file is larger than memory; all numbers are theirs",
+    )

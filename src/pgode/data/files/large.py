@@ -32,7 +32,7 @@ def is_large(ds: xr.Dataset) -> bool:
 
 
 def opened(path: Path, ds: xr.Dataset, raw: Raw) -> xr.Dataset:
-    """The dataset with states, masks, known inputs and, where they are many, edges left in the file.
+    """The dataset with states, masks, known inputs and, if they are many, edges left in the file.
 
     `ds` is the opened file. Everything else is read now.
     """
@@ -163,7 +163,7 @@ def _with_stored_edges(path: Path, ds: xr.Dataset, small: xr.Dataset, raw: Raw) 
 
 
 def _held_bytes(name: str, variable: xr.Variable) -> int:
-    """Bytes in memory, where numbers are doubles, numbers of objects 32 bits, and masks one byte."""
+    """Bytes in memory, where numbers are doubles, edges have 32 bits, and masks one byte."""
     if name in COLUMNS[:3]:
         return 4 * variable.size
     size = 1 if name in ("observed", "present") else variable.dtype.itemsize

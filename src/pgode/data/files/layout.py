@@ -38,7 +38,12 @@ def large_chunks(dims: tuple[str, ...], shape: tuple[int, ...], size: int) -> tu
         return (max(1, min(shape[0], LARGE_CHUNK_BYTES // row)), objects, frames, columns)
     together = max(LARGE_CHUNK_BYTES // (objects * columns * size), min(FRAMES, frames))
     few = max(LARGE_CHUNK_BYTES // (together * columns * size), 1)
-    return (1, min(few, objects), min(together, frames), columns)
+    return (1, _even(objects, few), _even(frames, together), columns)
+
+
+def _even(size: int, most: int) -> int:
+    """A length of at most `most` that cuts `size` evenly: chunks are stored whole, ends too."""
+    return -(-size // -(-size // most))
 
 
 def chunks(variable: xr.Variable) -> tuple[int, ...]:

@@ -11,6 +11,9 @@ from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
+CACHE = 16 * 2**20
+"""Bytes of decompressed chunks of each variable that are kept for the next reads of them."""
+
 
 def read(path: Path) -> Trajectories:
     """Read a NetCDF file of the trajectories schema."""
@@ -37,8 +40,8 @@ def _arrays(path: Path) -> large.Raw:
     """The arrays of the file by name, with room to keep what is decompressed for a while."""
     import h5py
 
-    held = h5py.File(path, "r", rdcc_nbytes=large.BLOCK, rdcc_nslots=10_007, rdcc_w0=0.75)
-    return held.__getitem__
+    held = h5py.File(path, "r", rdcc_nbytes=CACHE, rdcc_nslots=10_007, rdcc_w0=0.75)
+    return lambda name: held[name]
 
 
 def write(trajectories: Trajectories, path: Path) -> None:

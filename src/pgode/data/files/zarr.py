@@ -26,7 +26,7 @@ def read(path: Path) -> Trajectories:
             cache=False,
         )
         if large.is_large(opened):
-            dataset = large.opened(path, opened, zarr.open_group(path, mode="r").__getitem__)
+            dataset = large.opened(path, opened, _arrays(path))
         else:
             with opened:
                 dataset = opened.load()
@@ -40,6 +40,12 @@ def read(path: Path) -> Trajectories:
     if incomplete and dataset.attrs.get("content_hash", data.hash) != data.hash:
         raise damaged(path, f"chunks of {', '.join(incomplete)} are missing")
     return data
+
+
+def _arrays(path: Path) -> large.Raw:
+    """The arrays of the folder by name."""
+    group = zarr.open_group(path, mode="r")
+    return lambda name: group[name]
 
 
 def _incomplete(path: Path) -> list[str]:

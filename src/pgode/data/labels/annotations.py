@@ -136,7 +136,8 @@ def check_domains(
             raise InputError(
                 f"system {system + at[0]}, object {item + at[1]} in {source} has the value "
                 f'{states[system, item, frame, k]:g} of "{feature}" at frame {frame + at[2]}, '
-                f"which has no {name}. Expected {TRANSFORMS[name].domain}. Choose another transform."
+                f"which has no {name}. Expected {TRANSFORMS[name].domain}. Choose another "
+                f"transform."
             )
 
 

@@ -55,22 +55,22 @@ class StoredEdges(Edges):
         return self.number * (12 + 8 * len(self.attribute_names))
 
     @property
-    def edge_graph(self) -> Int[np.ndarray, " edge"]:  # type: ignore[override]
+    def edge_graph(self) -> Int[np.ndarray, " edge"]:
         """The graph of each edge."""
         return self.loaded().edge_graph
 
     @property
-    def edge_receiver(self) -> Int[np.ndarray, " edge"]:  # type: ignore[override]
+    def edge_receiver(self) -> Int[np.ndarray, " edge"]:
         """The receiver of each edge."""
         return self.loaded().edge_receiver
 
     @property
-    def edge_sender(self) -> Int[np.ndarray, " edge"]:  # type: ignore[override]
+    def edge_sender(self) -> Int[np.ndarray, " edge"]:
         """The sender of each edge."""
         return self.loaded().edge_sender
 
     @property
-    def edge_attributes(self) -> Float[np.ndarray, "edge edge_attribute"]:  # type: ignore[override]
+    def edge_attributes(self) -> Float[np.ndarray, "edge edge_attribute"]:
         """The attributes of each edge."""
         return self.loaded().edge_attributes
 
@@ -95,7 +95,7 @@ class StoredEdges(Edges):
         place = np.cumsum(count) - count
         # Graphs that follow each other in the file are read together.
         joined = first[1:] == first[:-1] + count[:-1]
-        begins = np.concatenate([[0], np.flatnonzero(~joined) + 1]) if len(graphs) else []
+        begins = [0, *(np.flatnonzero(~joined) + 1).tolist()] if len(graphs) else []
         for begin, end in zip(begins, [*begins[1:], len(graphs)], strict=True):
             low, high = int(first[begin]), int(first[end - 1] + count[end - 1])
             if low == high:

@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float, Int
 
 from pgode.data import validation
 from pgode.data.large.stored import Place, Source, StoredArray
-from pgode.data.schema import STATE_DIMS
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +145,8 @@ def masked(
     for name, given in (("states", states), ("observed", observed), ("inputs", inputs)):
         if given is not None and given.dtype.kind not in "biuf":
             validation.numbers(name, np.zeros(1, given.dtype), ("",), (None,), source)
-    if observed is not None:
-        validation.check_shape("observed", observed, STATE_DIMS, states.shape, source)
-    if inputs is not None:
-        dims = (*STATE_DIMS[:3], "input")
-        validation.check_shape("inputs", inputs, dims, (*states.shape[:3], None), source)
-    mask = Observed(observed and observed.source, existing, states.source, source)
+    # Shapes agree, since all are variables of one file and named by its dimensions.
+    mask = Observed(None if observed is None else observed.source, existing, states.source, source)
     values = StoredArray(States(states.source, mask))
     known = None if inputs is None else StoredArray(Inputs(inputs.source, existing))
     return values, StoredArray(mask), known

@@ -63,6 +63,13 @@ class Scanner:
     ) -> None:
         """Count a block in."""
         rows = place.systems
+        if observed.all() and not any(self.transforms):
+            flat = values.reshape(len(values), -1, values.shape[3])
+            self.low[rows] = np.minimum(self.low[rows], flat.min(1, initial=np.inf))
+            self.high[rows] = np.maximum(self.high[rows], flat.max(1, initial=-np.inf))
+            self.count[rows] += flat.shape[1]
+            self.last[rows] = np.maximum(self.last[rows], place.frames.stop)
+            return
         for k, name in enumerate(self.transforms):
             column = values[..., k]
             if name:

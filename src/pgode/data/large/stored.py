@@ -29,11 +29,25 @@ class Place(NamedTuple):
 class Source(Protocol):
     """Where the values of a stored array come from."""
 
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    chunks: tuple[int, ...]
-    """Systems, objects, frames and columns that the file keeps in one piece."""
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Systems, objects, frames and columns."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the values that are read."""
+        ...
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """Systems, objects, frames and columns that the file keeps in one piece."""
+        ...
 
     def read(self, place: Place) -> Shaped[np.ndarray, "system object time column"]:
         """The values of a block."""

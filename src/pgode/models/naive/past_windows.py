@@ -52,7 +52,9 @@ class PastWindows:
         """A number for each feature, the same for features that are observed together."""
         scan, count = self.data.scan(), len(self.data.features)
         patterns = [
-            np.packbits(self.observed[..., k]).tobytes() if scan is None else scan.pattern[:, k].tobytes()
+            np.packbits(self.observed[..., k]).tobytes()
+            if scan is None
+            else scan.pattern[:, k].tobytes()
             for k in range(count)
         ]
         first = list(dict.fromkeys(patterns))
@@ -134,7 +136,6 @@ class PastWindows:
         known &= observed.any(1).unsqueeze(1)
         targets = torch.from_numpy(all_states[(*rows, ahead)]) - last.unsqueeze(1)
         sums.add(regressors(states, observed, last, constants, inputs), targets, known)
-
 
     def _read(
         self, window: Origins
