@@ -30,6 +30,7 @@ _WHERE = {
     "to_pyg": "pgode.runs.exchange.pyg",
     "train": "pgode.runs.api",
     "write": "pgode.data.files",
+    "write_parts": "pgode.data.files.parts",
 }
 
 __all__ = [
@@ -50,10 +51,12 @@ __all__ = [
     "to_pyg",
     "train",
     "write",
+    "write_parts",
 ]
 
 if TYPE_CHECKING:
     from pgode.data.files import read, write
+    from pgode.data.files.parts import write_parts
     from pgode.data.files.pyg import from_pyg
     from pgode.data.files.table.importing import from_table
     from pgode.data.simulate import simulate
