@@ -111,7 +111,9 @@ def test_forecasts_and_scores_that_do_not_fit_are_refused_with_a_way_out(stored,
     with pytest.raises(InputError, match=r"with 20 samples needs about .* \(--split\)"):
         run.forecast(stored, until=20)
     monkeypatch.setenv("PGODE_MEMORY", "50kB")
-    with pytest.raises(InputError, match=r"scoring 4 windows of 6 frames needs about .* \(--origins"):
+    with pytest.raises(
+        InputError, match=r"scoring 4 windows of 6 frames needs about .* \(--origins"
+    ):
         run.evaluate(stored, splits="test", samples=200)
 
 
@@ -127,11 +129,10 @@ def test_calibration_takes_fewer_windows_where_memory_is_short(stored, monkeypat
 
 
 def test_check_examines_what_fits_and_says_so(stored, monkeypatch):
-    monkeypatch.setenv("PGODE_MEMORY", "2MB")
-    monkeypatch.setenv("PGODE_MEMORY_SHARE", "0.05")
+    monkeypatch.setenv("PGODE_MEMORY", "400kB")
     part = examine(stored, "springs.nc").contents["examined"]
     assert "5 of 19 systems" in part and "larger than memory" in part
-    monkeypatch.setenv("PGODE_MEMORY_SHARE", "0.01")
+    monkeypatch.setenv("PGODE_MEMORY", "80kB")
     part = examine(stored, "springs.nc").contents["examined"]
     assert "4 of 19 systems" in part and "of 18 frames" in part
 

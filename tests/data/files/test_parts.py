@@ -59,9 +59,9 @@ def test_parts_that_differ_are_refused_and_leave_nothing(tmp_path):
     "shape, chunks",
     [
         ((10**6, 10, 60, 4), (13, 10, 60, 4)),  # several short systems
-        ((2, 100, 10**6, 6), (1, 50, 64, 6)),  # frames of long series with many objects
-        ((2, 10, 1000, 4), (1, 10, 500, 4)),  # cut evenly, for the last chunk is stored whole
-        ((2, 2, 10**6, 3), (1, 2, 5435, 3)),
+        ((2, 100, 10**6, 6), (1, 8, 170, 6)),  # frames of long series with many objects
+        ((2, 10, 1000, 4), (1, 5, 250, 4)),  # cut evenly, for the last chunk is stored whole
+        ((2, 2, 10**6, 3), (1, 2, 1365, 3)),
     ],
 )
 def test_chunks_of_large_files_are_small_enough_for_single_windows(shape, chunks):

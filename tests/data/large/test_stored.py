@@ -80,6 +80,7 @@ def test_blocks_hold_all_values_in_the_order_of_an_array(memory, chunks, monkeyp
 
 
 def test_blocks_of_frames_of_single_objects_where_series_are_long(monkeypatch):
+    monkeypatch.setenv("PGODE_MEMORY", "1kB")
     monkeypatch.setattr("pgode.data.large.stored.block_bytes", lambda: 10 * 3 * 8)
     pieces = list(StoredArray(InMemory()).pieces())
     assert {piece.shape for piece in pieces} == {(1, 1, 10, 3)}

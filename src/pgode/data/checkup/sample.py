@@ -4,10 +4,10 @@ import numpy as np
 
 from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
-from pgode.runtime.memory import room_for_data
+from pgode.runtime.memory import usable_memory
 
-COPIES = 8
-"""Times that the examined values are held at once, by all checks together."""
+PART = 32
+"""One part in so many of the memory is for the examined values, of which checks make copies."""
 
 
 def examined_part(data: Trajectories) -> tuple[Trajectories, str]:
@@ -21,7 +21,10 @@ def examined_part(data: Trajectories) -> tuple[Trajectories, str]:
     values = data.objects * data.frames * len(data.features) * 9
     edges = data.edges.number * 20
     per_system = values + edges // data.systems + 1
-    most = room_for_data() // COPIES // per_system
+    room = usable_memory() // PART
+    most = room // per_system
+    if most >= data.systems:
+        return data.in_memory(), ""
     splits = [np.flatnonzero(data.split == name) for name in SPLITS]
     splits = [systems for systems in splits if len(systems)]
     chosen = []
@@ -30,7 +33,7 @@ def examined_part(data: Trajectories) -> tuple[Trajectories, str]:
         chosen.append(systems[np.linspace(0, len(systems) - 1, count).astype(np.int64)])
     part = data.select(np.sort(np.concatenate(chosen)))
     note = f"{part.systems:,} of {data.systems:,} systems, evenly spaced"
-    frames = int(room_for_data() // COPIES // max(part.systems * per_system // data.frames, 1))
+    frames = room // max(part.systems * per_system // data.frames, 1)
     if frames < data.frames:
         part = part.frames_between(0, max(frames, 2))
         note += f", and their first {part.frames:,} of {data.frames:,} frames"

@@ -12,8 +12,10 @@ CHUNK_BYTES = 2**20
 LARGE = 2**28
 """Bytes of a variable from which on it has smaller chunks."""
 LARGE_CHUNK_BYTES = 2**18
-FRAMES = 64
-"""Frames that a chunk of a long series holds at least."""
+LONG_CHUNK_BYTES = 2**16
+"""Bytes of a chunk of a series that is longer than a chunk."""
+OBJECTS, FRAMES = 8, 64
+"""Objects that such a chunk holds about, and frames that it holds at least."""
 
 
 def stored(trajectories: Trajectories) -> xr.Dataset:
@@ -36,8 +38,9 @@ def large_chunks(dims: tuple[str, ...], shape: tuple[int, ...], size: int) -> tu
     row = objects * frames * columns * size
     if row <= LARGE_CHUNK_BYTES:
         return (max(1, min(shape[0], LARGE_CHUNK_BYTES // row)), objects, frames, columns)
-    together = max(LARGE_CHUNK_BYTES // (objects * columns * size), min(FRAMES, frames))
-    few = max(LARGE_CHUNK_BYTES // (together * columns * size), 1)
+    together = LONG_CHUNK_BYTES // (min(OBJECTS, objects) * columns * size)
+    together = max(together, min(FRAMES, frames))
+    few = max(LONG_CHUNK_BYTES // (together * columns * size), 1)
     return (1, _even(objects, few), _even(frames, together), columns)
 
 

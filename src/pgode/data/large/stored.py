@@ -191,6 +191,8 @@ class StoredArray:
             for rows in self._system_blocks(max(most // max(objects, 1), 1)):
                 yield rows, *everything
             return
+        # Objects that share a chunk are decompressed together, so take as many as memory allows.
+        most = max(block_bytes(), usable_memory() // 16) // series
         step = _whole(most, self.source.chunks[1])
         cut = _whole(block_bytes() // max(series // max(frames, 1), 1), self.source.chunks[2])
         for row in range(systems):
