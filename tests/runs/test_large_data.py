@@ -130,8 +130,10 @@ def test_calibration_takes_fewer_windows_where_memory_is_short(stored, monkeypat
 
 def test_check_examines_what_fits_and_says_so(stored, monkeypatch):
     monkeypatch.setenv("PGODE_MEMORY", "400kB")
-    part = examine(stored, "springs.nc").contents["examined"]
+    found = examine(stored, "springs.nc")
+    part = found.contents["examined"]
     assert "5 of 19 systems" in part and "larger than memory" in part
+    assert "size" not in [finding.check for finding in found.findings]
     monkeypatch.setenv("PGODE_MEMORY", "80kB")
     part = examine(stored, "springs.nc").contents["examined"]
     assert "4 of 19 systems" in part and "of 18 frames" in part

@@ -154,7 +154,7 @@ def test_what_has_to_stay_in_memory_is_refused_where_it_does_not_fit(tmp_path, m
     path = tmp_path / "data.nc"
     files.write(uneven(), path)
     monkeypatch.setenv("PGODE_MEMORY", "2kB")
-    with pytest.raises(InputError, match=r"times, parameters, names and graphs .* needs about"):
+    with pytest.raises(InputError, match=r"\(times, parameters, names and graphs\) needs about"):
         files.read(path)
 
 

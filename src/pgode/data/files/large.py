@@ -48,7 +48,7 @@ def opened(path: Path, ds: xr.Dataset, raw: Raw) -> xr.Dataset:
     resident = sum(_held_bytes(str(name), each) for name, each in kept.variables.items())
     refuse_beyond_memory(
         WORK * resident,
-        f"{path} holds times, parameters, names and graphs that stay in memory, which",
+        f"what stays in memory of {path} (times, parameters, names and graphs)",
         "Split the file into several, or leave names and constants out.",
     )
     try:
