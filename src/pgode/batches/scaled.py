@@ -13,6 +13,8 @@ from pgode.runtime.memory import refuse_beyond_memory, usable_memory
 
 PER_VALUE = 32
 """Bytes of memory for each value of a window: as read, scaled, masked and cut."""
+PER_EDGE = 64
+"""Bytes for each edge at each frame, where distances and directions are looked at."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +61,14 @@ class StoredSystems:
             self.graphs = GraphRows.of(self.edges, sizes, normaliser)
 
     def most(self, windows: int) -> int:
-        """Frames of which so many windows fit into a block of memory."""
+        """Frames of which so many windows fit into an eighth of memory, with what acts on objects.
+
+        Whoever looks at whole systems, to find forces, looks at each pair of them at each frame.
+        """
         _, objects, _, features = self.data.dataset["states"].shape
-        return max(int(usable_memory() / 8 / max(windows * objects * features * PER_VALUE, 1)), 1)
+        rows = max(int(self.objects[self.edges.graph_system].sum()), 1)
+        per_object = features * PER_VALUE + PER_EDGE * self.edges.number / rows
+        return max(int(usable_memory() / 8 / (windows * objects * per_object)), 1)
 
     def windows(
         self,

@@ -111,7 +111,7 @@ def _whole(
     training: Windows, model: "ForceLaws", systems: Int[np.ndarray, " chosen"]
 ) -> Iterator[Observation]:
     """All frames of some systems."""
-    horizon = training.whole_horizon(50)
+    horizon = training.whole_horizon(len(systems))
     for first in range(0, len(systems), 50):
         chosen = systems[first : first + 50]
         batch = training.batch(chosen, np.zeros_like(chosen), horizon)
