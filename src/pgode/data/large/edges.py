@@ -1,6 +1,6 @@
 """Graphs whose edges stay in a file; which edges each graph has is known in memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,8 @@ from pgode.data.large.stored import FEWER, block_bytes
 from pgode.runtime.memory import refuse_beyond_memory
 
 COLUMNS = ("edge_graph", "edge_receiver", "edge_sender", "edge_attributes")
-Reader = Callable[[str, int, int], Shaped[np.ndarray, "..."]]
-"""The entries of a column of the file from one number to before another."""
+Reader = Callable[[str, Sequence[int], Sequence[int]], Shaped[np.ndarray, "..."]]
+"""The entries of a column of the file from some numbers to before others, one run after another."""
 
 
 class StoredEdges(Edges):
@@ -90,27 +90,19 @@ class StoredEdges(Edges):
         """Some graphs in the given order, in memory, numbered from 0 on."""
         first, count = self.first[graphs], self.count[graphs]
         total = int(count.sum())
-        receiver, sender = np.empty(total, np.int32), np.empty(total, np.int32)
-        attributes = np.empty((total, len(self.attribute_names)))
-        place = np.cumsum(count) - count
         # Graphs that follow each other in the file are read together.
         joined = first[1:] == first[:-1] + count[:-1]
         begins = [0, *(np.flatnonzero(~joined) + 1).tolist()] if len(graphs) else []
-        for begin, end in zip(begins, [*begins[1:], len(graphs)], strict=True):
-            low, high = int(first[begin]), int(first[end - 1] + count[end - 1])
-            if low == high:
-                continue
-            to = slice(int(place[begin]), int(place[begin]) + high - low)
-            receiver[to] = self.reader("edge_receiver", low, high)
-            sender[to] = self.reader("edge_sender", low, high)
-            attributes[to] = self.reader("edge_attributes", low, high)
+        ends = [begin - 1 for begin in [*begins[1:], len(graphs)]] if begins else []
+        runs = first[begins].tolist(), (first[ends] + count[ends]).tolist()
+        receiver, sender, attributes = (self.reader(name, *runs) for name in COLUMNS[1:])
         return Edges(
             self.graph_system[graphs],
             self.graph_start[graphs],
             np.repeat(np.arange(len(graphs), dtype=np.int32), count),
-            receiver,
-            sender,
-            attributes,
+            receiver.astype(np.int32, copy=False),
+            sender.astype(np.int32, copy=False),
+            attributes.astype(np.float64, copy=False).reshape(total, len(self.attribute_names)),
             self.attribute_names,
         )
 
@@ -203,7 +195,7 @@ def graph_ranges(
     count = np.zeros(graphs, np.int64)
     step, last = max(block_bytes() // 8, 1), 0
     for low in range(0, edges, step):
-        graph = reader("edge_graph", low, min(low + step, edges)).astype(np.int64)
+        graph = reader("edge_graph", [low], [min(low + step, edges)]).astype(np.int64)
         if graph[0] < last or (np.diff(graph) < 0).any() or graph[-1] >= graphs:
             return None
         last = int(graph[-1])
