@@ -38,6 +38,7 @@ _WHERE = {
     "train": "pgode.runs.api",
     "tune": "pgode.tuning.api",
     "write": "pgode.data.files",
+    "write_parts": "pgode.data.files.parts",
 }
 
 __all__ = [
@@ -59,10 +60,12 @@ __all__ = [
     "train",
     "tune",
     "write",
+    "write_parts",
 ]
 
 if TYPE_CHECKING:
     from pgode.data.files import read, write
+    from pgode.data.files.parts import write_parts
     from pgode.data.files.pyg import from_pyg
     from pgode.data.files.table.importing import from_table
     from pgode.data.simulate import simulate

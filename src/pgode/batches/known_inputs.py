@@ -32,7 +32,7 @@ def future_inputs(
         clock = data.times[system]
         place = np.nanargmin(np.abs(clock[:, None] - times[row]), axis=0)
         near = np.abs(clock[place] - times[row]) <= NEAR * normaliser.frame_duration
-        known[row][:, near] = data.inputs[system][:, place[near]]
+        known[row][:, near] = data.inputs_of(int(system))[:, place[near]]
     if data.time_origin:
         when = dates(times, data.time_origin, data.time_units)
         for k, name in enumerate(normaliser.inputs):

@@ -8,7 +8,10 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.batches.reference import Reference
+from pgode.data.edges import Edges
 from pgode.data.labels.transforms import TRANSFORMS
+from pgode.data.large.edges import StoredEdges
+from pgode.data.large.stored import StoredArray
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -61,24 +64,17 @@ class Normaliser:
                 "the systems of the training split have one frame each. Expected at least two, "
                 "which give the time between frames. Give longer trajectories."
             )
-        low, high = np.empty(len(training.features)), np.empty(len(training.features))
         transforms = training.transforms if any(training.transforms) else ()
-        states = _transformed(training.states, transforms)
-        for index in training.variables.values():
-            values = states[..., index]
-            if not np.isfinite(values).any():
-                names = ", ".join(training.features[i] for i in index)
-                raise InputError(
-                    f"the training split has no observed value of {names}. Expected at least one. "
-                    f"Drop the feature, or put systems that have it into the training split."
-                )
-            low[index], high[index] = np.nanmin(values), np.nanmax(values)
+        low, high = _extremes(training, transforms)
         spread = (high - low) / 2
         mean, deviation = _standard(training.parameters)
         constant_mean, constant_scale = _standard(training.constants)
-        input_mean, input_scale = _standard(training.inputs)
+        stored = training.stored("inputs")
+        input_mean, input_scale = (
+            _standard(training.inputs) if stored is None else _standard_of_pieces(stored)
+        )
         dataset = training.dataset
-        centre, scale = _edge_scaling(training.edges.edge_attributes)
+        centre, scale = _edge_scaling(training.edges)
         return cls(
             features=training.features,
             roles=_texts(dataset["feature_role"].values),
@@ -86,7 +82,9 @@ class Normaliser:
             units=_texts(dataset["feature_units"].values),
             centre=_floats((low + high) / 2),
             scale=_floats(np.where(spread > 0, spread, 1.0)),
-            frame_duration=float(np.nanmedian(np.diff(training.times, axis=1))),
+            frame_duration=float(
+                np.nanmedian(np.diff(training.times, axis=1), overwrite_input=True)
+            ),
             time_units=str(dataset.attrs["time_units"]),
             edge_attributes=training.edges.attribute_names,
             parameters=_texts(dataset["parameter"].values),
@@ -271,13 +269,62 @@ def _standard(
     return _floats(mean), _floats(np.where(deviation > 0, deviation, 1.0))
 
 
-def _edge_scaling(
-    attributes: Float[np.ndarray, "edge attribute"],
+def _standard_of_pieces(
+    stored: StoredArray,
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The same of values that stay in a file, in two passes."""
+    mean, square = np.zeros(stored.shape[3]), np.zeros(stored.shape[3])
+    count = np.zeros(stored.shape[3], np.int64)
+    for piece in stored.pieces():
+        known = np.isfinite(piece)
+        count += known.sum((0, 1, 2))
+        mean += np.where(known, piece, 0).sum((0, 1, 2))
+    count = np.maximum(count, 1)
+    mean /= count
+    for piece in stored.pieces():
+        square += (np.where(np.isfinite(piece), piece - mean, 0) ** 2).sum((0, 1, 2))
+    deviation = np.sqrt(square / count)
+    return _floats(mean), _floats(np.where(deviation > 0, deviation, 1.0))
+
+
+def _extremes(
+    training: Trajectories, transforms: tuple[str, ...]
+) -> tuple[Float[np.ndarray, " feature"], Float[np.ndarray, " feature"]]:
+    """Least and greatest value of each feature's variable, as a model sees it."""
+    low, high = np.empty(len(training.features)), np.empty(len(training.features))
+    scan = training.scan()
+    states = _transformed(training.states, transforms) if scan is None else np.empty(0)
+    for index in training.variables.values():
+        if scan is None:
+            values = states[..., index]
+            known = np.isfinite(values).any()
+        else:
+            known = scan.count[:, index].any()
+        if not known:
+            names = ", ".join(training.features[i] for i in index)
+            raise InputError(
+                f"the training split has no observed value of {names}. Expected at least one. "
+                f"Drop the feature, or put systems that have it into the training split."
+            )
+        if scan is None:
+            low[index], high[index] = np.nanmin(values), np.nanmax(values)
+        else:
+            low[index], high[index] = scan.low[:, index].min(), scan.high[:, index].max()
+    return low, high
+
+
+def _edge_scaling(edges: Edges) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Centre and scale of each attribute; empty where there is only the weight."""
-    if attributes.shape[1] < 2 or not len(attributes):
+    if len(edges.attribute_names) < 2 or not edges.number:
         return (), ()
-    centre, scale = attributes.mean(0), attributes.std(0)
+    if isinstance(edges, StoredEdges):
+        # Two passes, as for values in memory, of which no more than a block is held.
+        total = sum(each.edge_attributes.sum(0) for _, each in edges.blocks())
+        centre = np.asarray(total / edges.number)
+        squares = sum(((each.edge_attributes - centre) ** 2).sum(0) for _, each in edges.blocks())
+        scale = np.sqrt(squares / edges.number)
+    else:
+        centre, scale = edges.edge_attributes.mean(0), edges.edge_attributes.std(0)
     centre[0], scale[0] = 0.0, 1.0
     return _floats(centre), _floats(np.where(scale > 0, scale, 1.0))
 

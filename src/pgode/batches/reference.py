@@ -4,12 +4,14 @@ Normaliser, batches and calibration carry it without knowing what the objects ar
 one is decided by `pgode.data.molecules.atoms_of` alone.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
+from pgode.data.large.stored import StoredArray
 from pgode.data.molecules import atoms_of
 from pgode.data.superposition import mean_structure
 from pgode.data.trajectories import Trajectories
@@ -36,11 +38,16 @@ class Reference:
         if objects is None:
             return None
         axes = training.position_features
-        frames = training.states[..., axes].swapaxes(1, 2).reshape(-1, training.objects, len(axes))
-        complete = frames[np.isfinite(frames).all((1, 2))]
-        if not len(complete):
+        stored = training.stored("states")
+        if stored is not None:
+            thinned = _thinned(stored, axes)
+        else:
+            whole = training.states[..., axes].swapaxes(1, 2)
+            frames = whole.reshape(-1, training.objects, len(axes))
+            complete = frames[np.isfinite(frames).all((1, 2))]
+            thinned = complete[:: max(1, len(complete) // FRAMES)].astype(np.float64)
+        if not len(thinned):
             return None
-        thinned = complete[:: max(1, len(complete) // FRAMES)].astype(np.float64)
         return cls(tuple(map(tuple, mean_structure(thinned).tolist())), objects)
 
     def of(self, data: Trajectories) -> Float[np.ndarray, "object axes"] | None:
@@ -55,3 +62,26 @@ class Reference:
     def to_json(self) -> dict[str, Any]:
         """Plain numbers and text, for a run folder."""
         return {"positions": [list(place) for place in self.positions], "objects": self.objects}
+
+
+def _thinned(
+    states: StoredArray, axes: Int[np.ndarray, " axis"]
+) -> Float[np.ndarray, "frame object axis"]:
+    """The same frames of states that stay in a file: found in one pass, then read alone."""
+    systems, _, frames, _ = states.shape
+    complete = np.ones((systems, frames), bool)
+    for rows, span in _blocks(states):
+        known = np.isfinite(states.read(rows, frames=span)[..., axes])
+        complete[rows, span] = known.all((1, 3))
+    where = np.argwhere(complete)
+    chosen = where[:: max(1, len(where) // FRAMES)]
+    read = states.windows(chosen[:, 0], chosen[:, 1], 1)
+    return np.ascontiguousarray(read[:, :, 0][..., axes])
+
+
+def _blocks(states: StoredArray) -> Iterator[tuple[np.ndarray, slice]]:
+    """Blocks with all objects of some systems and frames."""
+    for rows in states.row_blocks():
+        step = states.frames_together(len(rows))
+        for first in range(0, states.shape[2], step):
+            yield rows, slice(first, min(first + step, states.shape[2]))

@@ -14,6 +14,7 @@ from pgode.batches.known_inputs import future_inputs
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.origins import Origins, first_frames, parsed
 from pgode.batches.parallel.share import WHOLE, Share
+from pgode.batches.scaled import StoredSystems, whole_systems
 from pgode.batches.temporal_graph import TemporalGraph, build_temporal_graph
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
@@ -99,7 +100,8 @@ class Windows:
     """Cuts batches out of trajectories.
 
     Everything that does not depend on the window (scaling, compressed rows of every graph, the
-    graph in force at each frame) is computed once, so that a batch costs a few copies.
+    graph in force at each frame) is computed once, so that a batch costs a few copies. Data that
+    stay in their file are read and scaled batch by batch.
     """
 
     def __init__(
@@ -114,32 +116,18 @@ class Windows:
                 f"{condition}. Expected at least {condition} observed frames in every system. "
                 f"Give more frames, drop the system, or train with a shorter condition."
             )
-        observed = np.asarray(data.observed.any((1, 3)))
-        self.seen = data.frames - np.argmax(observed[:, ::-1], axis=1)
+        last = data.last_observed
+        self.seen = np.where(last > 0, last, self.frames)
         """Frames of each system up to the last at which anything was observed."""
-        self.seen[~observed.any(1)] = self.frames[~observed.any(1)]
-        self._states = np.nan_to_num(normaliser.states(data.states)).astype(np.float32)
-        self._observed = data.observed
-        self._times = _extended(data.times) / normaliser.frame_duration
+        self._held = None if data.is_stored else whole_systems(data, normaliser)
+        self._stored = StoredSystems(data, normaliser) if data.is_stored else None
         self._parameters = normaliser.standardised(data.parameters)
         self._objects = data.n_objects
         self._group = data.dataset["group"].values
-        edges = data.edges
-        sizes = self._objects[edges.graph_system]
-        self._graph_row = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        rows = self._graph_row[edges.edge_graph] + edges.edge_receiver
-        self._row_offsets = np.zeros(int(self._graph_row[-1]) + 1, np.int64)
-        degrees = np.bincount(rows, minlength=len(self._row_offsets) - 1)
-        np.cumsum(degrees, out=self._row_offsets[1:])
-        self._senders = edges.edge_sender
-        self._attributes = normaliser.attributes(edges.edge_attributes)
-        self._weights = np.ascontiguousarray(edges.edge_attributes[:, 0])
         reference = normaliser.reference_of(data)
         none = np.zeros((int(self._objects.max(initial=0)), 0))
         self._reference = none if reference is None else reference
         self._constants = normaliser.scaled_constants(data.constants).astype(np.float32)
-        self._inputs = normaliser.scaled_inputs(data.inputs).astype(np.float32)
-        self._graph_at = _graph_in_force(edges.graph_system, edges.graph_start, data.times)
 
     def __len__(self) -> int:
         return self.data.systems
@@ -197,61 +185,67 @@ class Windows:
         owner = np.repeat(np.arange(len(systems)), counts)
         first = np.repeat(np.cumsum(counts) - counts, counts)
         place = np.arange(len(owner)) - first
-        row = systems[owner]
-        now = starts + self.condition - 1
-        past = starts[:, None] + np.arange(self.condition)
+        # Rows of `held` and where windows start there: whole systems, or windows read for this.
+        rows, begin, held = systems, starts, self._held
+        if held is None:
+            assert self._stored is not None
+            rows, begin = np.arange(len(systems)), np.zeros_like(starts)
+            held = self._stored.windows(systems, starts, self.condition, horizon)
+        row = rows[owner]
+        now = begin + self.condition - 1
+        past = begin[:, None] + np.arange(self.condition)
         ahead = now[:, None] + 1 + np.arange(horizon)
-        exists = ahead < self.frames[systems, None]
-        ahead = np.minimum(ahead, self.frames[systems, None] - 1)
+        frames = (self.frames[systems] - starts + begin)[:, None]
+        exists = ahead < frames
+        ahead = np.minimum(ahead, frames - 1)
 
-        def cut(array: np.ndarray, frames: np.ndarray) -> np.ndarray:
-            return np.asarray(array[row[:, None], place[:, None], frames[owner]])
+        def cut(array: np.ndarray, at: np.ndarray) -> np.ndarray:
+            return np.asarray(array[row[:, None], place[:, None], at[owner]])
 
-        observed = cut(self._observed, past)
+        observed = cut(held.observed, past)
         # Nobody can forecast an object that enters after the condition, so it teaches nothing and
         # is not scored.
         seen = np.asarray(observed.any((1, 2)))
-        graph_rows = self._graph_row[self._graph_at[systems[:, None], past]]
-        rows = graph_rows[owner] + place[:, None]
-        zero = self._times[systems, now][:, None]
+        graphs = held.graphs
+        graph_rows = graphs.first[held.graph_at[rows[:, None], past]][owner] + place[:, None]
+        zero = held.times[rows, now][:, None]
         parameters = self._parameters[systems]
         known = np.isfinite(parameters).all(1) & (parameters.shape[1] > 0)
         steps = np.concatenate([past, ahead], axis=1)
         return Batch(
-            states=torch.from_numpy(cut(self._states, past)),
+            states=torch.from_numpy(cut(held.states, past)),
             observed=torch.from_numpy(observed),
-            times=_tensor(self._times[systems[:, None], past] - zero),
-            targets=torch.from_numpy(cut(self._states, ahead)),
+            times=_tensor(held.times[rows[:, None], past] - zero),
+            targets=torch.from_numpy(cut(held.states, ahead)),
             targets_observed=torch.from_numpy(
-                cut(self._observed, ahead) & (exists[owner] & seen[:, None])[:, :, None]
+                cut(held.observed, ahead) & (exists[owner] & seen[:, None])[:, :, None]
             ),
-            target_times=_tensor(self._times[systems[:, None], ahead] - zero),
+            target_times=_tensor(held.times[rows[:, None], ahead] - zero),
             system=torch.from_numpy(owner),
-            group=torch.from_numpy(_grouped(owner, self._group[row, place])),
+            group=torch.from_numpy(_grouped(owner, self._group[systems[owner], place])),
             parameters=_tensor(np.nan_to_num(parameters)),
             parameters_known=torch.from_numpy(known),
-            graph=self._graph(rows[:, -1], first),
+            graph=graphs.graph(graph_rows[:, -1], first),
             history=build_temporal_graph(
                 np.asarray(observed.any(-1)),
-                *(rows, first, self._row_offsets, self._senders, self._weights),
+                *(graph_rows, first, graphs.offsets, graphs.senders, graphs.weights),
             ),
             system_ids=torch.from_numpy(systems),
             reference=_tensor(self._reference[place]),
-            constants=torch.from_numpy(self._constants[row, place]),
-            inputs=torch.from_numpy(cut(self._inputs, steps)),
-            input_times=_tensor(self._times[systems[:, None], steps] - zero),
+            constants=torch.from_numpy(self._constants[systems[owner], place]),
+            inputs=torch.from_numpy(cut(held.inputs, steps)),
+            input_times=_tensor(held.times[rows[:, None], steps] - zero),
         )
 
-    def _graph(
-        self, rows: Int[np.ndarray, " objects"], first: Int[np.ndarray, " objects"]
-    ) -> Graph:
-        """The graph in force at the end of the condition: the only one a forecast may use."""
-        begin, count = self._row_offsets[rows], np.diff(self._row_offsets)[rows]
-        receivers = np.repeat(np.arange(len(rows), dtype=np.int32), count)
-        within = np.arange(len(receivers)) - np.repeat(np.cumsum(count) - count, count)
-        edges = np.repeat(begin, count) + within
-        senders = self._senders[edges] + first[receivers]
-        return Graph.from_edges(receivers, senders, self._attributes[edges], len(rows))
+    def whole_horizon(self, together: int) -> int:
+        """Frames after the condition of the longest system, to look at systems as a whole.
+
+        Of data that stay in a file only as many as `together` windows may have in memory.
+        """
+        longest = int(self.frames.max()) - self.condition
+        if self._stored is None:
+            return longest
+        return min(longest, max(self._stored.most(together) - self.condition, 1))
 
 
 def _places(owner: Int[np.ndarray, " objects"]) -> Int[np.ndarray, " objects"]:
@@ -264,11 +258,6 @@ def _tensor(values: np.ndarray) -> Tensor:
     return torch.from_numpy(values.astype(np.float32))
 
 
-def _extended(times: Float[np.ndarray, "system time"]) -> Float[np.ndarray, "system time"]:
-    """Times with the last one repeated after the end of a system."""
-    return np.fmax.accumulate(times, axis=1)
-
-
 def _grouped(owner: Int[np.ndarray, " objects"], group: Int[np.ndarray, " objects"]) -> np.ndarray:
     """Number the groups of all systems of the batch; objects without a group have -1."""
     numbers = np.full(len(owner), -1, np.int64)
@@ -277,21 +266,3 @@ def _grouped(owner: Int[np.ndarray, " objects"], group: Int[np.ndarray, " object
         pairs = np.stack([owner[grouped], group[grouped]])
         numbers[grouped] = np.unique(pairs, axis=1, return_inverse=True)[1].ravel()
     return numbers
-
-
-def _graph_in_force(
-    graph_system: Int[np.ndarray, " graph"],
-    graph_start: Float[np.ndarray, " graph"],
-    times: Float[np.ndarray, "system time"],
-) -> Int[np.ndarray, "system time"]:
-    """The index of the graph in force at each frame: the last one that has started."""
-    systems, frames = times.shape
-    at = np.zeros((systems, frames), np.int64)
-    first = np.searchsorted(graph_system, np.arange(systems))
-    counts = np.bincount(graph_system, minlength=systems)
-    at += first[:, None]
-    for system in np.flatnonzero(counts > 1):
-        starts = graph_start[first[system] : first[system] + counts[system]]
-        started = np.searchsorted(starts, times[system], side="right") - 1
-        at[system] += np.clip(started, 0, counts[system] - 1)
-    return at

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pgode.data.edges import Edges
+from pgode.data.large.edges import StoredEdges
 from pgode.runtime.errors import InputError
 
 
@@ -20,23 +21,68 @@ def validated_edges(
 
     `first_times` is the time of each system's first frame; `source` names the data in errors.
     """
+    if isinstance(edges, StoredEdges):
+        return _validated_blocks(edges, first_times, present, source)
     edges = _with_types(edges, source)
     _check_lengths(edges, source)
+    _check_attribute_names(edges, source)
+    edges = _with_sorted_graphs(edges, first_times, source)
+    _check_ends(edges, present, source)
+    _check_attributes(edges, source)
+    return _with_sorted_edges(edges, present.shape[1], source)
+
+
+def _validated_blocks(
+    edges: StoredEdges,
+    first_times: Float[np.ndarray, " system"],
+    present: Bool[np.ndarray, "system object"],
+    source: str,
+) -> Edges:
+    """The same for edges that stay in a file, block by block; in memory if they need sorting."""
+    _check_attribute_names(edges, source)
+    graphs = _with_types(edges.without_edges(), source)
+    ordered = _with_sorted_graphs(graphs, first_times, source)
+    sorted_already = np.array_equal(graphs.graph_start, ordered.graph_start) and np.array_equal(
+        graphs.graph_system, ordered.graph_system
+    )
+    for first, block in edges.blocks():
+        if not sorted_already:
+            break
+        # Numbered as in the whole file, so that errors name what a person finds there.
+        whole = replace(
+            _with_types(block, source),
+            graph_system=graphs.graph_system,
+            graph_start=graphs.graph_start,
+            edge_graph=block.edge_graph.astype(np.int64) + first,
+        )
+        _check_ends(whole, present, source)
+        _check_attributes(whole, source)
+        kept = _with_sorted_edges(whole, present.shape[1], source)
+        sorted_already = all(
+            np.array_equal(getattr(kept, name), getattr(whole, name))
+            for name in ("edge_receiver", "edge_sender", "edge_attributes")
+        )
+    if sorted_already:
+        return edges
+    return validated_edges(edges.loaded(), first_times, present, source)
+
+
+def _check_attribute_names(edges: Edges, source: str) -> None:
     if edges.attribute_names[:1] != ("weight",) or _repeats(edges.attribute_names):
         names = ", ".join(edges.attribute_names) or "(none)"
         raise InputError(
             f"the edge attributes of {source} are named {names}. "
             f'Expected different names of which the first is "weight". Put the weight first.'
         )
-    edges = _with_sorted_graphs(edges, first_times, source)
-    _check_ends(edges, present, source)
+
+
+def _check_attributes(edges: Edges, source: str) -> None:
     for k, column in np.argwhere(~np.isfinite(edges.edge_attributes))[:1]:
         raise InputError(
             f"{_described(edges, k)} in {source} has the attribute "
             f'"{edges.attribute_names[column]}" = {edges.edge_attributes[k, column]}. Expected a '
             f"finite number. Correct it or remove the edge."
         )
-    return _with_sorted_edges(edges, present.shape[1], source)
 
 
 def _with_types(edges: Edges, source: str) -> Edges:

@@ -5,6 +5,7 @@ matrix nor one list per system fits. One flat list, with the graph that each edg
 every case, is stored as it is, and needs no loop over systems or edges to select from.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,6 +87,15 @@ class Edges:
             edge_sender=sender.astype(np.int32),
             edge_attributes=matrices[graph, receiver, sender].astype(np.float64)[:, None],
         )
+
+    @property
+    def number(self) -> int:
+        """Number of edges of all graphs."""
+        return len(self.edge_graph)
+
+    def blocks(self) -> Iterator[tuple[int, "Edges"]]:
+        """Graphs in order with the number of the first, some at a time where they are in a file."""
+        yield 0, self
 
     def select(self, systems: Int[np.ndarray, " selected"]) -> "Edges":
         """The graphs of some systems, in that order; a system may be taken more than once."""

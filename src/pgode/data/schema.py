@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ import xarray as xr
 from jaxtyping import Shaped
 
 from pgode.data.edges import Edges
+from pgode.data.large.edges import COLUMNS, EdgeColumn, StoredEdges
+from pgode.data.large.stored import StoredArray
 from pgode.runtime.errors import InputError
 
 SPLITS = ("train", "val", "test", "ood")
@@ -37,11 +39,21 @@ def values(ds: xr.Dataset, name: str, dims: tuple[str, ...], source: str) -> Any
             f"{name} in {source} has the dimensions ({stored}). Expected ({', '.join(dims)}). "
             f"Rename the dimensions of the variable."
         )
+    if isinstance(variable.variable.data, StoredArray) and variable.dims == dims:
+        return variable.data
     return variable.transpose(*dims).values
+
+
+def is_stored(ds: xr.Dataset) -> bool:
+    """Whether values of the dataset stay in a file."""
+    return any(isinstance(each.data, StoredArray | EdgeColumn) for each in ds.variables.values())
 
 
 def edges_of(ds: xr.Dataset, source: str) -> Edges:
     """The graphs of a dataset, not yet validated."""
+    column = ds["edge_receiver"].variable.data
+    if isinstance(column, EdgeColumn):
+        return column.edges
     graph_system, graph_start, edge_graph, edge_receiver, edge_sender = (
         values(ds, name, (name.split("_")[0],), source) for name in EDGE_FIELDS
     )
@@ -57,31 +69,58 @@ def edges_of(ds: xr.Dataset, source: str) -> Edges:
 
 
 def with_edges(ds: xr.Dataset, edges: Edges) -> xr.Dataset:
-    """The dataset with these graphs instead of its own, and the hash of its new content."""
+    """The dataset with these graphs instead of its own, and the hash of its new content.
+
+    The hash of data that stay in a file is left out: it takes a pass over them, and is made when
+    it is asked for.
+    """
     kept = ds.drop_dims([dim for dim in ("graph", "edge", "edge_attribute") if dim in ds.dims])
-    columns: dict[str, Any] = {f: (f.split("_")[0], getattr(edges, f)) for f in EDGE_FIELDS}
-    columns["edge_attributes"] = (("edge", "edge_attribute"), edges.edge_attributes)
+
+    def column(name: str) -> Any:
+        if isinstance(edges, StoredEdges) and name in COLUMNS:
+            return EdgeColumn(edges, name)
+        return getattr(edges, name)
+
+    columns: dict[str, Any] = {f: (f.split("_")[0], column(f)) for f in EDGE_FIELDS}
+    columns["edge_attributes"] = (("edge", "edge_attribute"), column("edge_attributes"))
     complete = kept.assign(columns).assign_coords(edge_attribute=strings(edges.attribute_names))
+    if is_stored(complete):
+        complete.attrs.pop("content_hash", None)
+        return complete
     return complete.assign_attrs(content_hash=content_hash(complete))
 
 
-def content_hash(ds: xr.Dataset) -> str:
+Pieces = Mapping[str, Iterator[Shaped[np.ndarray, "..."]]]
+
+
+def content_hash(ds: xr.Dataset, pieces: Pieces | None = None) -> str:
     """SHA-256 over names, shapes and little-endian values of every variable, in name order.
 
     Provenance is left out: the same numbers are the same data, whatever their origin. Text is
-    hashed as JSON because its stored width depends on the file format.
+    hashed as JSON because its stored width depends on the file format. Values that stay in a file
+    are read in pieces; `pieces` may hand them over for whoever reads them anyway.
     """
+    given = pieces or {}
     digest = hashlib.sha256()
     for name in sorted(str(name) for name in ds.variables):
         variable = ds[name]
         digest.update(json.dumps([name, variable.dims, variable.shape]).encode())
+        held = variable.variable.data
+        if isinstance(held, StoredArray | EdgeColumn):
+            for piece in given.get(name) or held.pieces():
+                digest.update(_bytes(piece))
+            continue
         array = variable.values
         if array.dtype.kind in "US":
             digest.update(json.dumps(array.tolist()).encode())
         else:
-            flat = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(-1)
-            digest.update(flat.view(np.uint8).data)
+            digest.update(_bytes(array))
     digest.update(json.dumps(ds.attrs["time_units"]).encode())
     if "time_origin" in ds.attrs:
         digest.update(json.dumps(ds.attrs["time_origin"]).encode())
     return digest.hexdigest()
+
+
+def _bytes(array: Shaped[np.ndarray, "..."]) -> memoryview:
+    flat = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).reshape(-1)
+    return flat.view(np.uint8).data

@@ -10,8 +10,13 @@ from jaxtyping import Shaped
 from pgode.data.schema import SPLITS
 
 
-def summary(ds: xr.Dataset) -> dict[str, Any]:
-    """Plain numbers, text, lists and dicts, ready for JSON (a range without values is None)."""
+def summary(ds: xr.Dataset, observed: int | None = None) -> dict[str, Any]:
+    """Plain numbers, text, lists and dicts, ready for JSON (a range without values is None).
+
+    `observed` is the number of known values, where it was counted already.
+    """
+    if observed is None:
+        observed = ds["observed"].values.sum()
     times, split = ds["times"].values, ds["split"].values
     known = np.isfinite(times)
     possible = ds["present"].values.astype(np.int64).sum(axis=1) @ known.sum(axis=1)
@@ -28,7 +33,7 @@ def summary(ds: xr.Dataset) -> dict[str, Any]:
         "time_step": _range(np.diff(times, axis=1)),
         "time_units": ds.attrs["time_units"],
         "features": [dict(zip(fields, row, strict=True)) for row in rows],
-        "observed_fraction": float(ds["observed"].values.sum() / (possible * ds.sizes["feature"])),
+        "observed_fraction": float(observed / (possible * ds.sizes["feature"])),
         "parameters": {
             name: {"units": units, "range": _range(column)}
             for name, units, column in zip(

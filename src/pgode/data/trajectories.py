@@ -16,6 +16,10 @@ from pgode.data.edges import Edges
 from pgode.data.labels import annotations
 from pgode.data.labels.calendar import check_origin
 from pgode.data.labels.columns import Names, feature_columns, parameter_columns
+from pgode.data.large.edges import StoredEdges
+from pgode.data.large.examination import examined_hash
+from pgode.data.large.masked import masked
+from pgode.data.large.stored import StoredArray
 from pgode.data.schema import REQUIRED, SPLITS, STATE_DIMS, edges_of, strings, values, with_edges
 from pgode.data.summary import summary
 from pgode.data.view import DatasetView
@@ -92,7 +96,10 @@ class Trajectories(DatasetView):
         (feature) names those of `pgode.data.labels.transforms` under which a model sees a feature.
         `time_origin` is the date of time 0, where times have dates.
         """
-        x = validation.numbers("states", states, STATE_DIMS, (None,) * 4, source)
+        x: Any = states
+        is_observed: Any
+        if not isinstance(states, StoredArray):
+            x = validation.numbers("states", states, STATE_DIMS, (None,) * 4, source)
         for dim, size in zip(STATE_DIMS, x.shape, strict=True):
             if size == 0:
                 raise InputError(
@@ -111,22 +118,31 @@ class Trajectories(DatasetView):
                 "present", present, ("system", "object"), is_present.shape, source
             )
             validation.check_present(is_present, source)
-        possible = is_present[:, :, None, None] & np.isfinite(t)[:, None, :, None]
-        if observed is None:
-            is_observed = np.broadcast_to(possible, x.shape).copy()
+        if isinstance(states, StoredArray):
+            # Values are checked in blocks, when everything else is known to be right.
+            x, is_observed, inputs = masked(states, observed, inputs, is_present, t, source)
+            checked: Any = np.empty((0, 0, 0, width))
         else:
-            mask = validation.mask("observed", observed, STATE_DIMS, x.shape, source)
-            is_observed = mask & possible
-        validation.check_states(x, is_observed, t, names, source)
-        x[~is_observed] = np.nan
+            possible = is_present[:, :, None, None] & np.isfinite(t)[:, None, :, None]
+            if observed is None:
+                is_observed = np.broadcast_to(possible, x.shape).copy()
+            else:
+                mask = validation.mask("observed", observed, STATE_DIMS, x.shape, source)
+                is_observed = mask & possible
+            validation.check_states(x, is_observed, t, names, source)
+            x[~is_observed] = np.nan
+            checked = x
 
         columns = feature_columns(names, roles, variables, units, source)
         role = tuple(columns["feature_role"][1].tolist())
-        columns |= annotations.transforms(transforms, x, names, role, source)
+        columns |= annotations.transforms(transforms, checked, names, role, source)
         constant, constant_columns = annotations.constants(
             constants, constant_names, is_present, source
         )
-        known, known_columns = annotations.inputs(inputs, input_names, possible[..., 0], source)
+        if isinstance(inputs, StoredArray):
+            known, known_columns = annotations.stored_inputs(inputs, input_names, source)
+        else:
+            known, known_columns = annotations.inputs(inputs, input_names, is_present, t, source)
         origin = check_origin(time_origin, time_units, source)
         p, named_parameters = parameter_columns(
             parameters, parameter_names, parameter_units, systems, source
@@ -167,7 +183,10 @@ class Trajectories(DatasetView):
                 **({"time_origin": origin} if origin else {}),
             },
         )
-        return cls(with_edges(dataset, validated_edges(edges, t[:, 0], is_present, source)))
+        complete = cls(with_edges(dataset, validated_edges(edges, t[:, 0], is_present, source)))
+        if isinstance(x, StoredArray):
+            complete.dataset.attrs["content_hash"] = examined_hash(complete.dataset, source)
+        return complete
 
     @classmethod
     def from_dataset(cls, ds: xr.Dataset, source: str = "the dataset") -> "Trajectories":
@@ -240,6 +259,23 @@ class Trajectories(DatasetView):
         chosen = chosen.astype(np.int64) % self.systems
         return Trajectories(with_edges(self.dataset.isel(system=chosen), self.edges.select(chosen)))
 
+    def in_memory(self) -> "Trajectories":
+        """The same data with all values in memory, if they fit."""
+        if not self.is_stored:
+            return self
+        held = {
+            name: (self.dataset[name].dims, np.asarray(stored))
+            for name in ("states", "observed", "inputs")
+            if (stored := self.stored(name)) is not None
+        }
+        edges = self.edges
+        return Trajectories(
+            with_edges(
+                self.dataset.assign(held),
+                edges.loaded() if isinstance(edges, StoredEdges) else edges,
+            )
+        )
+
     def split_of(self, name: str) -> "Trajectories":
         """The systems of one split."""
         chosen = self.split == name
@@ -293,7 +329,9 @@ class Trajectories(DatasetView):
 
     def summary(self) -> dict[str, Any]:
         """The content of `pgode info`: plain numbers, text, lists and dicts, ready for JSON."""
-        return summary(self.dataset)
+        assert self.hash  # Made here, where the values stay in a file.
+        scan = self.scan()
+        return summary(self.dataset, None if scan is None else int(scan.count.sum()))
 
 
 def _short(value: Any) -> str:

@@ -159,12 +159,17 @@ def check_states(
     times: Float[np.ndarray, "system time"],
     features: Sequence[str],
     source: str,
+    at: tuple[int, int, int] = (0, 0, 0),
 ) -> None:
-    """Values marked as observed are finite."""
+    """Values marked as observed are finite.
+
+    `at` is the first system, object and frame, where `states` is a block of what `times` is of.
+    """
     wrong = observed & ~np.isfinite(states)
     if wrong.any():
         system, item, frame, feature = np.argwhere(wrong)[0]
         value = "NaN" if np.isnan(states[system, item, frame, feature]) else "infinite"
+        system, item, frame = system + at[0], item + at[1], frame + at[2]
         raise InputError(
             f"system {system}, object {item} has no finite value at time "
             f'{times[system, frame]:g} (feature "{features[feature]}" is {value}) in {source}. '

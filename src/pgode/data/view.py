@@ -8,7 +8,9 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from pgode.data.edges import Edges
 from pgode.data.labels.calendar import dates
-from pgode.data.schema import edges_of
+from pgode.data.large.scan import Scan
+from pgode.data.large.stored import StoredArray
+from pgode.data.schema import content_hash, edges_of, is_stored
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +48,47 @@ class DatasetView:
     def n_frames(self) -> Int[np.ndarray, " system"]:
         """Number of frames of each system."""
         return np.asarray(np.isfinite(self.times).sum(axis=1))
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether values stay in a file, because they are too large to be held in memory.
+
+        `states` and the like then still give all of them at once, but only if they fit.
+        """
+        return is_stored(self.dataset)
+
+    def stored(self, name: str) -> StoredArray | None:
+        """A variable that stays in a file and is read in pieces; None if it is in memory."""
+        held = self.dataset[name].variable.data if name in self.dataset else None
+        return held if isinstance(held, StoredArray) else None
+
+    def scan(self) -> Scan | None:
+        """Extremes and counts of each system's states, where these stay in a file."""
+        states = self.stored("states")
+        return None if states is None else Scan.of(states, self.transforms)
+
+    @property
+    def last_observed(self) -> Int[np.ndarray, " system"]:
+        """Frames of each system up to the last at which anything was observed; 0 if nothing was."""
+        if (scan := self.scan()) is not None:
+            return scan.last
+        known = np.asarray(self.observed.any((1, 3)))
+        return np.asarray(np.where(known, np.arange(self.frames) + 1, 0).max(1, initial=0))
+
+    def frames_of(
+        self, systems: Int[np.ndarray, " n"], frames: slice
+    ) -> Float[np.ndarray, "n object time feature"]:
+        """States of some systems and frames, read alone where they stay in a file."""
+        stored = self.stored("states")
+        if stored is None:
+            return np.asarray(self.states[systems, :, frames])
+        return stored.read(systems, frames=frames)
+
+    def inputs_of(self, system: int) -> Float[np.ndarray, "object time input"]:
+        """Known inputs of one system."""
+        stored = self.stored("inputs")
+        values = self.inputs[system] if stored is None else stored.read(np.array([system]))[0]
+        return np.asarray(values)
 
     @property
     def states(self) -> Float[np.ndarray, "system object time feature"]:
@@ -141,6 +184,8 @@ class DatasetView:
     @property
     def hash(self) -> str:
         """SHA-256 of the content, the same however and wherever it is stored."""
+        if "content_hash" not in self.dataset.attrs:
+            self.dataset.attrs["content_hash"] = content_hash(self.dataset)
         return str(self.dataset.attrs["content_hash"])
 
     @property

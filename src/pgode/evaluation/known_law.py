@@ -33,7 +33,7 @@ def predict_by_law(windows: Windows, like: Predictions) -> Predictions | None:
     data, normaliser = windows.data, windows.normaliser
     if not like.known.all():
         return None
-    condition = data.states[:, :, : windows.condition]
+    condition = data.frames_of(np.arange(data.systems), slice(0, windows.condition))
     seen = normaliser.raw(normaliser.states(condition).astype(np.float32))
     states = forecast_by_law(data, seen, like.frames)
     if states is None:

@@ -11,9 +11,12 @@ from jaxtyping import Bool, Float, Int
 from pgode.batches.origins import Origins
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
+from pgode.runtime.memory import refuse_beyond_memory, usable_memory
 
 BATCH = 100
 """Systems forecast at a time; bounds the memory of an evaluation."""
+HELD = 8
+"""Forecasts of as many models are held at once while they are scored."""
 
 
 Interval = tuple[
@@ -87,6 +90,24 @@ class Predictions:
         return self.system if self.origins is None else self.origins.systems[self.system]
 
 
+def memory_needed(windows: Windows, origins: Origins, draws: int) -> float:
+    """Bytes of the forecasts of some windows, and of what scores make of them."""
+    objects = float(windows.data.n_objects[origins.systems].sum())
+    values = objects * windows.horizon * len(windows.data.features)
+    return values * (17 * HELD + 12 * draws)
+
+
+def fewer(windows: Windows, origins: Origins, draws: int) -> Origins:
+    """Windows of data that stay in a file, evenly thinned so that their forecasts fit into memory.
+
+    Statistics of errors need no more.
+    """
+    if not windows.data.is_stored:
+        return origins
+    step = -(-int(4 * memory_needed(windows, origins, draws)) // max(usable_memory(), 1))
+    return Origins(origins.systems[:: max(step, 1)], origins.starts[:: max(step, 1)])
+
+
 @torch.no_grad()
 def predict(
     model: Forecaster,
@@ -100,6 +121,12 @@ def predict(
     Without origins it is every system's first window.
     """
     chosen = windows.origins(rolling=False) if origins is None else origins
+    if windows.data.is_stored:
+        refuse_beyond_memory(
+            memory_needed(windows, chosen, draws),
+            f"scoring {len(chosen)} windows of {windows.horizon} frames",
+            "Score fewer windows (--origins first or every:N, a smaller split), or fewer frames.",
+        )
     model.eval()
     torch.manual_seed(seed)
     began = time.perf_counter()

@@ -72,6 +72,8 @@ def train(
     training.check_new(Path(folder))
     writable_folder(Path(folder) / "config.json")
     trajectories, source = _read(data)
+    if display is not None and trajectories.is_stored:
+        display.say(f"{source} is large for the memory at hand, so it is read window by window")
     if preset is None and origin is None:
         chosen = config_for(trajectories, model or "pgode", file, changes)
         if on_preset is not None and chosen.preset != "default":

@@ -97,8 +97,12 @@ def _relative(source: str, folder: Path) -> str:
 def joins_all_pairs(data: Trajectories) -> bool:
     """Whether every graph joins all pairs of its objects with weight 1."""
     edges = data.edges
-    if edges.attribute_names != ("weight",) or (edges.edge_attributes != 1).any():
+    if edges.attribute_names != ("weight",):
         return False
-    objects = data.n_objects[edges.graph_system]
-    joined = np.bincount(edges.edge_graph, minlength=len(edges.graph_system))
-    return bool((joined == objects * (objects - 1)).all())
+    present = data.n_objects
+    for _, block in edges.blocks():
+        objects = present[block.graph_system]
+        joined = np.bincount(block.edge_graph, minlength=len(objects))
+        if (block.edge_attributes != 1).any() or (joined != objects * (objects - 1)).any():
+            return False
+    return True

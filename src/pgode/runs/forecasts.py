@@ -20,6 +20,7 @@ from pgode.models.pgode.laws.trust import GROWTH
 from pgode.runs.exchange import forecast_tables
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+from pgode.runtime.memory import refuse_beyond_memory
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +161,12 @@ def forecast_future(
     normaliser = model.normaliser
     windows = Windows(observed, normaliser, condition, 1)
     shape = (observed.systems, observed.objects, len(frames), len(normaliser.features))
+    if observed.is_stored:
+        refuse_beyond_memory(
+            16.0 * (samples + 6) * float(np.prod(shape, dtype=np.float64)),
+            f"a forecast of {observed.systems} systems with {samples} samples",
+            "Forecast one split at a time (--split), fewer frames, or fewer --samples.",
+        )
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
     ends = np.full((2, *shape), np.nan)
     contexts: dict[str, list[np.ndarray]] = {}
@@ -223,6 +230,14 @@ def batch_forecast(
 
 def _seen(observed: Trajectories, windows: Windows) -> Bool[np.ndarray, "system object"]:
     """Whether an object was observed during the condition; of others a forecast knows nothing."""
+    stored = observed.stored("states")
+    if stored is not None:
+        starts = np.maximum(windows.seen - windows.condition, 0)
+        parts = [
+            np.isfinite(stored.windows(rows, starts[rows], windows.condition)).any((2, 3))
+            for rows in stored.row_blocks()
+        ]
+        return np.concatenate(parts)
     frame = np.arange(observed.frames)
     within = (frame < windows.seen[:, None]) & (frame >= windows.seen[:, None] - windows.condition)
     return np.asarray((observed.observed.any(3) & within[:, None]).any(2))

@@ -10,6 +10,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation import Calibration, predict
+from pgode.evaluation.predictions import fewer
 from pgode.evaluation.uncertainty.calibration import DRAWS
 from pgode.models import build_model, model_config
 from pgode.runs.continuation.beginning import Start, begin, outcome
@@ -128,7 +129,7 @@ def resume(
 
 def calibrate(run: Run, validation: Windows) -> None:
     """Write the run's calibration from its forecasts of the validation split."""
-    origins = validation.origins(rolling=run.config.window.rolling)
+    origins = fewer(validation, validation.origins(rolling=run.config.window.rolling), DRAWS)
     forecasts = predict(run.model, validation, DRAWS, origins=origins)
     calibration = Calibration.fit(forecasts, run.normaliser)
     if len(calibration.frames):

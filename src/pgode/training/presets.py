@@ -99,7 +99,7 @@ def preset_for(data: Trajectories, model: str) -> str:
     if data.topology and "molecules" in presets:
         return "molecules"
     named = len(data.position_features) > 0 and len(data.velocity_features) > 0
-    joined = len(data.edges.edge_sender) > 0
+    joined = data.edges.number > 0
     driven = len(data.input_names) > 0  # Laws do not use known inputs.
     suits_laws = named and joined and not driven
     return "default" if suits_laws or "messages" not in presets else "messages"

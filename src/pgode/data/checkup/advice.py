@@ -22,7 +22,7 @@ def suitable_preset(subject: Subject) -> str:
     if data.topology:
         return "molecules"
     named = len(data.position_features) > 0 and len(data.velocity_features) > 0
-    return "default" if named and len(data.edges.edge_sender) > 0 else "messages"
+    return "default" if named and data.edges.number > 0 else "messages"
 
 
 def suitable_epochs(subject: Subject) -> int | None:

@@ -10,6 +10,7 @@ from pgode.data.checkup.checks.window import suitable_window, too_few, too_short
 from pgode.data.checkup.content import contents, feature_rows
 from pgode.data.checkup.finding import SEVERITIES, Finding
 from pgode.data.checkup.naive import NaiveErrors, naive_errors
+from pgode.data.checkup.sample import examined_part
 from pgode.data.checkup.subject import Subject
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import check_int
@@ -95,6 +96,7 @@ def examine(
     `before` are findings that were made on the way to the data. `imported` is the command that
     makes the data from the file, and the data file that it writes, for a table.
     """
+    data, part = examined_part(data)
     period = seasons.season(data)
     suitable = suitable_window(data, period)
     if condition is not None:
@@ -106,6 +108,8 @@ def examine(
     subject = Subject(data, name, *suitable, asked=asked, period=period)
     found = list(before)
     for check in CHECKS:
+        if part and check is too_few:
+            continue  # What was examined is only a part of what there is to train on.
         on_progress(check.__name__.replace("_", " "))
         found += check(subject)
     on_progress("naive forecasts")
@@ -113,7 +117,7 @@ def examine(
     train = train_command(subject, name if imported is None else imported[1])
     return Checkup(
         name=name,
-        contents=contents(subject),
+        contents={**contents(subject), **({"examined": part} if part else {})},
         features=feature_rows(subject),
         findings=tuple(
             sorted(_causes(found, subject), key=lambda each: SEVERITIES.index(each.severity))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pgode.data.files import netcdf, npz, zarr
+from pgode.data.files import netcdf, npz, parts, zarr
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 
@@ -68,7 +68,11 @@ def read(path: str | Path) -> Trajectories:
 
 def write(trajectories: Trajectories, path: str | Path) -> None:
     """Write NetCDF (.nc) or zarr (.zarr); a reader sees the old content or the new, no mixture."""
-    _writer(Path(path))(trajectories, Path(path))
+    writer = _writer(Path(path))
+    if trajectories.is_stored:
+        parts.write_stored(trajectories, Path(path))
+    else:
+        writer(trajectories, Path(path))
 
 
 def is_data(path: Path) -> bool:

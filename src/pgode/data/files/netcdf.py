@@ -5,25 +5,43 @@ from pathlib import Path
 import xarray as xr
 from xarray.backends import H5NetCDFStore
 
+from pgode.data.files import large
 from pgode.data.files.layout import chunks, damaged, stored
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+
+CACHE = 16 * 2**20
+"""Bytes of decompressed chunks of each variable that are kept for the next reads of them."""
 
 
 def read(path: Path) -> Trajectories:
     """Read a NetCDF file of the trajectories schema."""
     try:
         # Times are numbers with a unit, even if the unit ("days") looks like that of a calendar.
-        with xr.open_dataset(
-            path, engine="h5netcdf", decode_times=False, decode_timedelta=False
-        ) as opened:
-            dataset = opened.load()
-    except ImportError:
+        # Not cached: values of a file that is larger than memory must not stay there.
+        opened = xr.open_dataset(
+            path, engine="h5netcdf", decode_times=False, decode_timedelta=False, cache=False
+        )
+        if large.is_large(opened):
+            dataset = large.opened(path, opened, _arrays(path))
+        else:
+            with opened:
+                dataset = opened.load()
+    except (ImportError, InputError):
         raise
     # The HDF5 library reports damage by errors of many types.
     except Exception as error:
         raise damaged(path, error) from error
     return Trajectories.from_dataset(dataset, source=str(path))
+
+
+def _arrays(path: Path) -> large.Raw:
+    """The arrays of the file by name, with room to keep what is decompressed for a while."""
+    import h5py
+
+    held = h5py.File(path, "r", rdcc_nbytes=CACHE, rdcc_nslots=10_007, rdcc_w0=0.75)
+    return lambda name: held[name]
 
 
 def write(trajectories: Trajectories, path: Path) -> None:

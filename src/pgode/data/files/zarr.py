@@ -6,20 +6,32 @@ import numcodecs  # type: ignore[import-untyped]
 import xarray as xr
 import zarr
 
+from pgode.data.files import large
 from pgode.data.files.layout import chunks, damaged, stored
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
 
 def read(path: Path) -> Trajectories:
     """Read a zarr folder of the trajectories schema."""
     try:
-        with xr.open_dataset(
-            path, engine="zarr", consolidated=False, decode_times=False, decode_timedelta=False
-        ) as opened:
-            dataset = opened.load()
+        opened = xr.open_dataset(
+            path,
+            engine="zarr",
+            chunks=None,
+            consolidated=False,
+            decode_times=False,
+            decode_timedelta=False,
+            cache=False,
+        )
+        if large.is_large(opened):
+            dataset = large.opened(path, opened, _arrays(path))
+        else:
+            with opened:
+                dataset = opened.load()
         incomplete = _incomplete(path)
-    except ImportError:
+    except (ImportError, InputError):
         raise
     # Store, codec and metadata report damage by errors of many types.
     except Exception as error:
@@ -28,6 +40,12 @@ def read(path: Path) -> Trajectories:
     if incomplete and dataset.attrs.get("content_hash", data.hash) != data.hash:
         raise damaged(path, f"chunks of {', '.join(incomplete)} are missing")
     return data
+
+
+def _arrays(path: Path) -> large.Raw:
+    """The arrays of the folder by name."""
+    group = zarr.open_group(path, mode="r")
+    return lambda name: group[name]
 
 
 def _incomplete(path: Path) -> list[str]:

@@ -30,10 +30,11 @@ def seen_ranges(model: ForceLaws, training: Trajectories, condition: int) -> Ran
     if model.used == 1:
         return {}
     chosen = training.select(np.arange(min(SYSTEMS, training.systems)))
-    frames = int(chosen.n_frames.max())
-    windows = Windows(chosen, model.normaliser, condition, max(frames - condition, 1))
+    windows = Windows(chosen, model.normaliser, condition, 1)
+    horizon = max(windows.whole_horizon(BATCH), 1)
     found: dict[tuple[int, int], list[Float[np.ndarray, " distances"]]] = {}
-    for batch in windows.batches(BATCH):
+    for part in windows.origins(rolling=False).chunks(BATCH):
+        batch = windows.batch(part.systems, part.starts, horizon)
         kinds = gate_of(model, batch).argmax(1)
         receivers, senders = batch.graph.receivers.numpy(), batch.graph.senders.numpy()
         joined = batch.graph.weights.numpy() != 0

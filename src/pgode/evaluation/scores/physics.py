@@ -36,7 +36,8 @@ def energy_drift(windows: Windows, predictions: Predictions) -> dict[str, float]
 def _last_condition_states(windows: Windows) -> np.ndarray:
     """Scaled states of the last condition frame of each system's first window."""
     now = windows.condition - 1
-    return windows.normaliser.states(windows.data.states[:, :, now : now + 1])
+    systems = np.arange(windows.data.systems)
+    return windows.normaliser.states(windows.data.frames_of(systems, slice(now, now + 1)))
 
 
 def _energies(data: Trajectories, normaliser: Normaliser, scaled: np.ndarray) -> np.ndarray | None:

@@ -30,29 +30,35 @@ class PastWindows:
         data, normaliser = training.data, training.normaliser
         self.past, self.horizon, self.frames = past, horizon, training.frames
         self.present = data.present
-        self.observed = data.observed
-        self.states = np.nan_to_num(normaliser.states(data.states))
+        self.data, self.normaliser = data, normaliser
         self.constants = normaliser.scaled_constants(data.constants)
-        self.inputs = normaliser.scaled_inputs(data.inputs)
         self.gaps = self.has_gaps(training)
+        if not data.is_stored:
+            self.observed = data.observed
+            self.states = np.nan_to_num(normaliser.states(data.states))
+            self.inputs = normaliser.scaled_inputs(data.inputs)
 
     @staticmethod
     def has_gaps(training: Windows) -> bool:
         """Whether any value of a frame that exists is missing."""
         data = training.data
+        if (scan := data.scan()) is not None:
+            return int(scan.count.sum()) < int(data.n_objects @ data.n_frames) * len(data.features)
         exists = np.isfinite(data.times)[:, None, :] & data.present[:, :, None]
         return not bool(data.observed[exists].all())
 
     @property
     def groups(self) -> tuple[int, ...]:
         """A number for each feature, the same for features that are observed together."""
-        patterns = [np.packbits(self.observed[..., k]).tobytes() for k in range(len(self._names))]
+        scan, count = self.data.scan(), len(self.data.features)
+        patterns = [
+            np.packbits(self.observed[..., k]).tobytes()
+            if scan is None
+            else scan.pattern[:, k].tobytes()
+            for k in range(count)
+        ]
         first = list(dict.fromkeys(patterns))
         return tuple(first.index(each) for each in patterns)
-
-    @property
-    def _names(self) -> range:
-        return range(self.observed.shape[3])
 
     def fit(
         self,
@@ -63,7 +69,7 @@ class PastWindows:
     ) -> tuple[Tensor, list[float]]:
         """Weights (frame, regressor, feature), and the penalty of each feature."""
         whole = bool((self.frames >= self.past + self.horizon).all())
-        shared = whole and not self.gaps and not self.inputs.shape[3]
+        shared = whole and not self.gaps and not self.data.input_names
         groups = self.groups
         parts = tuple(
             NormalEquations.empty(self.horizon, size, groups, shared=shared) for _ in range(3)
@@ -114,16 +120,38 @@ class PastWindows:
         ahead = start[:, None] + self.past + np.arange(self.horizon)
         exists = ahead < self.frames[system][:, None]
         ahead = np.minimum(ahead, self.frames[system][:, None] - 1)
-        rows = system[:, None], item[:, None]
-        states = torch.from_numpy(self.states[(*rows, before)])
-        observed = torch.from_numpy(self.observed[(*rows, before)])
-        last = last_values(states, observed)
-        inputs = torch.from_numpy(self.inputs[(*rows, ahead)]).transpose(0, 1)
         constants = torch.from_numpy(self.constants[system, item])
-        known = torch.from_numpy(self.observed[(*rows, ahead)] & exists[:, :, None])
+        if self.data.is_stored:
+            # One row for each window, which begins at frame 0 of it.
+            all_states, all_observed, all_inputs = self._read(window)
+            system, before, ahead = number, before - start[:, None], ahead - start[:, None]
+        else:
+            all_states, all_observed, all_inputs = self.states, self.observed, self.inputs
+        rows = system[:, None], item[:, None]
+        states = torch.from_numpy(all_states[(*rows, before)])
+        observed = torch.from_numpy(all_observed[(*rows, before)])
+        last = last_values(states, observed)
+        inputs = torch.from_numpy(all_inputs[(*rows, ahead)]).transpose(0, 1)
+        known = torch.from_numpy(all_observed[(*rows, ahead)] & exists[:, :, None])
         known &= observed.any(1).unsqueeze(1)
-        targets = torch.from_numpy(self.states[(*rows, ahead)]) - last.unsqueeze(1)
+        targets = torch.from_numpy(all_states[(*rows, ahead)]) - last.unsqueeze(1)
         sums.add(regressors(states, observed, last, constants, inputs), targets, known)
+
+    def _read(
+        self, window: Origins
+    ) -> tuple[
+        Float[np.ndarray, "window object time feature"],
+        Bool[np.ndarray, "window object time feature"],
+        Float[np.ndarray, "window object time input"],
+    ]:
+        """The frames of some windows of data that stay in their file."""
+        states, inputs = self.data.stored("states"), self.data.stored("inputs")
+        assert states is not None
+        place = (window.systems, window.starts, self.past + self.horizon)
+        raw = states.windows(*place)
+        known = np.empty((*raw.shape[:3], 0)) if inputs is None else inputs.windows(*place)
+        scaled = np.nan_to_num(self.normaliser.states(raw))
+        return scaled, np.isfinite(raw), self.normaliser.scaled_inputs(known)
 
 
 def recent(

@@ -95,14 +95,13 @@ def of_splits(data: Trajectories, splits: Sequence[str], source: str) -> Traject
 
 def _seen(data: Trajectories) -> Int[np.ndarray, " system"]:
     """Frames of each system up to the last with an observation; all if there is none."""
-    known = np.asarray(data.observed.any((1, 3)))
-    last = np.where(known, np.arange(data.frames) + 1, 0).max(1)
-    return np.where(known.any(1), last, data.n_frames)
+    last = data.last_observed
+    return np.where(last > 0, last, data.n_frames)
 
 
 def check_length(data: Trajectories, condition: int, source: str) -> None:
     """Refuse systems with fewer observed frames than a forecast starts from, by their names."""
-    for system in np.flatnonzero(~data.observed.any((1, 2, 3)))[:1]:
+    for system in np.flatnonzero(data.last_observed == 0)[:1]:
         raise InputError(
             f"{data.system_label(system)} in {source} has no observed value. Expected at least one "
             f"in its last {condition} frames. Give its states, or drop the system."

@@ -56,7 +56,7 @@ def examples_of(
                 number=int(shown.systems[k]),
                 condition_times=times[start:stop],
                 forecast_times=later,
-                observed=chosen.states[system, : len(rows), start:stop],
+                observed=chosen.frames_of(np.array([system]), slice(start, stop))[0, : len(rows)],
                 forecast=raw(forecast.mean[rows, :ahead]),
                 lower=raw(low[rows, :ahead]),
                 upper=raw(high[rows, :ahead]),

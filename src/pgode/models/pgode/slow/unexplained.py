@@ -57,7 +57,7 @@ def unexplained(config: PGODEConfig, training: Windows, seed: int = 0) -> float:
 def frames(model: ForceLaws, training: Windows, seed: int) -> list[Observation]:
     """All frames of some systems, where two follow each other."""
     systems = np.random.default_rng(seed).permutation(len(training))[:SYSTEMS]
-    horizon = int(training.frames.max()) - training.condition
+    horizon = training.whole_horizon(len(systems))
     batch = training.batch(systems, np.zeros_like(systems), horizon)
     seen = observations(batch, model.units, model.periods, targets=True)
     return [each for each in seen if each.usable.any()]

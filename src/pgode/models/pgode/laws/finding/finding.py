@@ -111,7 +111,7 @@ def _whole(
     training: Windows, model: "ForceLaws", systems: Int[np.ndarray, " chosen"]
 ) -> Iterator[Observation]:
     """All frames of some systems."""
-    horizon = int(training.frames.max()) - training.condition
+    horizon = training.whole_horizon(len(systems))
     for first in range(0, len(systems), 50):
         chosen = systems[first : first + 50]
         batch = training.batch(chosen, np.zeros_like(chosen), horizon)
@@ -170,7 +170,7 @@ def _centre(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " ch
 
     Nothing else ties the size of the laws: every system has its own strength.
     """
-    horizon = int(training.frames.max()) - training.condition
+    horizon = training.whole_horizon(len(systems))
     batch = training.batch(systems, np.zeros_like(systems), horizon)
     with torch.no_grad():
         now = model.situation(batch, targets=True)
@@ -253,7 +253,7 @@ def _groups(order: Int[np.ndarray, " systems"], *sizes: int) -> list[Int[np.ndar
 
 def _trial(model: "ForceLaws", training: Windows, systems: Int[np.ndarray, " chosen"]) -> Trial:
     """Intervals of whole systems, with what the model infers of them."""
-    horizon = int(training.frames.max()) - training.condition
+    horizon = training.whole_horizon(len(systems))
     batch = training.batch(systems, np.zeros_like(systems), horizon)
     with torch.no_grad():
         now = model.situation(batch, targets=True)

@@ -1,0 +1,230 @@
+"""Writing data that never are in memory as a whole: part after part, each of some systems."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import numcodecs  # type: ignore[import-untyped]
+import numpy as np
+import xarray as xr
+import zarr
+from jaxtyping import Shaped
+from xarray.backends import H5NetCDFStore
+
+from pgode.data.files.layout import large_chunks
+from pgode.data.large.edges import COLUMNS
+from pgode.data.schema import STATE_DIMS
+from pgode.data.trajectories import Trajectories
+from pgode.runtime.errors import InputError
+from pgode.runtime.files import replacing
+
+STREAMED = {
+    "states": STATE_DIMS,
+    "observed": STATE_DIMS,
+    "inputs": (*STATE_DIMS[:3], "input"),
+    **{name: ("edge",) for name in COLUMNS[:3]},
+    COLUMNS[3]: ("edge", "edge_attribute"),
+}
+"""Variables that are written at once; the others are kept until the end."""
+GROWING = ("system", "graph", "edge")
+
+
+class Sink(Protocol):
+    """A file that grows."""
+
+    def append(self, name: str, values: Shaped[np.ndarray, "..."]) -> None:
+        """Add values at the end of a variable, which is made at the first call."""
+        ...
+
+    def close_with(self, small: xr.Dataset) -> None:
+        """Add all that was not appended."""
+        ...
+
+
+def write_parts(parts: Iterable[Trajectories], path: str | Path, *, compress: bool = True) -> None:
+    """Write systems that come in parts into one file (.nc or .zarr); a part must fit into memory.
+
+    All parts have the same objects, frames and features on their axes, and the same attributes as
+    the first. `compress=False` is faster, and takes the disk space of the plain numbers.
+    """
+    _write(parts, Path(path), compress, "")
+
+
+def write_stored(data: Trajectories, path: Path) -> None:
+    """Write data that stay in another file, some systems at a time."""
+    states = data.stored("states")
+    assert states is not None
+    _write((data.select(rows) for rows in states.row_blocks()), path, True, data.hash)
+
+
+def _write(parts: Iterable[Trajectories], path: Path, compress: bool, content_hash: str) -> None:
+    make = SINKS.get(path.suffix.lower())
+    if make is None:
+        raise InputError(
+            f"cannot write {path} in parts: the ending {path.suffix or '(none)'} is not known. "
+            f"Expected one of {', '.join(SINKS)}. Choose another output path."
+        )
+    with replacing(path) as temporary, make(temporary, compress) as sink:
+        whole = _filled(sink, parts, path)
+        if content_hash:
+            whole.attrs["content_hash"] = content_hash
+        sink.close_with(whole)
+
+
+def _filled(sink: Sink, parts: Iterable[Trajectories], path: Path) -> xr.Dataset:
+    """What is left to be written after all parts have been appended."""
+    kept: list[xr.Dataset] = []
+    systems = graphs = 0
+    masked = False
+    for number, part in enumerate(parts):
+        data = part.in_memory()
+        dataset = data.dataset
+        _check_alike(kept[0] if kept else dataset, dataset, number, path)
+        complete = bool(data.observed.all())
+        if not complete and not masked:
+            # Everything before was observed, which is only now worth a mask.
+            for before in kept:
+                shape = (before.sizes["system"], *data.observed.shape[1:])
+                sink.append("observed", np.ones(shape, bool))
+            masked = True
+        for name in STREAMED:
+            if name not in dataset or (name == "observed" and not masked):
+                continue
+            values = dataset[name].values
+            sink.append(name, values + np.int32(graphs) if name == "edge_graph" else values)
+        small = dataset.drop_vars([name for name in STREAMED if name in dataset])
+        kept.append(small.assign(graph_system=small["graph_system"] + np.int32(systems)))
+        systems, graphs = systems + data.systems, graphs + dataset.sizes["graph"]
+    if not kept:
+        raise InputError(
+            f"there is nothing to write to {path}: no part was given. Expected at least one. Check "
+            f"what makes the parts."
+        )
+    return _joined(kept)
+
+
+def _check_alike(first: xr.Dataset, part: xr.Dataset, number: int, path: Path) -> None:
+    """Refuse a part with other axes or variables than the first."""
+    for what, mine, others in (
+        ("features", part["feature"].values.tolist(), first["feature"].values.tolist()),
+        ("objects and frames", _sizes(part), _sizes(first)),
+        ("variables", _small_names(part), _small_names(first)),
+    ):
+        if mine != others:
+            raise InputError(
+                f"part {number} of {path} has the {what} {mine}, but the first part has {others}. "
+                f"Expected the same in all parts. Pad shorter systems, or write two files."
+            )
+
+
+def _sizes(ds: xr.Dataset) -> list[int]:
+    # The first part is kept without its states, so sizes come from what every part keeps.
+    return [ds["present"].sizes["object"], ds["times"].sizes["time"]]
+
+
+def _small_names(ds: xr.Dataset) -> list[str]:
+    return sorted(str(name) for name in ds.variables if name not in STREAMED)
+
+
+def _joined(kept: list[xr.Dataset]) -> xr.Dataset:
+    first = kept[0]
+    joined: dict[str, Any] = {}
+    for name, variable in first.variables.items():
+        if variable.dims and variable.dims[0] in GROWING:
+            parts = [each[name].values for each in kept]
+            joined[str(name)] = (variable.dims, np.concatenate(parts), variable.attrs)
+    whole = first.drop_vars(list(joined)).assign(joined)
+    # That of the first part alone.
+    whole.attrs.pop("content_hash", None)
+    return whole
+
+
+class _NetCDF:
+    """NetCDF-4 with dimensions that have no limit."""
+
+    def __init__(self, path: Path, compress: bool) -> None:
+        self.store = H5NetCDFStore.open(str(path), mode="w", driver_kwds={"libver": "v110"})
+        self.file, self.compress = self.store.ds, compress
+        self.written: dict[str, int] = {}
+
+    def append(self, name: str, values: Shaped[np.ndarray, "..."]) -> None:
+        dims = STREAMED[name]
+        if name not in self.file.variables:
+            for dim, size in zip(dims, values.shape, strict=True):
+                if dim not in self.file.dimensions:
+                    self.file.dimensions[dim] = None if dim in GROWING else size
+            kind = np.dtype(np.int8) if values.dtype == bool else values.dtype
+            packed = {"compression": "gzip", "compression_opts": 4, "shuffle": True}
+            whole = (2**31, *values.shape[1:])
+            variable = self.file.create_variable(
+                name,
+                dims,
+                dtype=kind,
+                chunks=large_chunks(dims, whole, kind.itemsize),
+                fletcher32=True,
+                **(packed if self.compress else {}),
+            )
+            if values.dtype == bool:
+                variable.attrs["dtype"] = "bool"  # As xarray marks a mask.
+        first = self.written.get(name, 0)
+        last = first + len(values)
+        if last > len(self.file.dimensions[dims[0]]):
+            self.file.resize_dimension(dims[0], last)
+        if len(values):
+            self.file.variables[name][first:last] = values
+        self.written[name] = last
+
+    def close_with(self, small: xr.Dataset) -> None:
+        small.dump_to_store(self.store)
+
+
+class _Zarr:
+    """Zarr, format 2, whose arrays are appended to."""
+
+    def __init__(self, path: Path, compress: bool) -> None:
+        self.path, self.compress = path, compress
+        self.group = zarr.open_group(path, mode="w-", zarr_format=2)
+
+    def append(self, name: str, values: Shaped[np.ndarray, "..."]) -> None:
+        if name in self.group:
+            array = self.group[name]
+            assert isinstance(array, zarr.Array)
+            array.append(values, axis=0)
+            return
+        dims = STREAMED[name]
+        whole = (2**31, *values.shape[1:])
+        array = self.group.create_array(
+            name,
+            shape=values.shape,
+            dtype=values.dtype,
+            chunks=large_chunks(dims, whole, values.dtype.itemsize),
+            compressors=[numcodecs.Zlib(level=4)] if self.compress else None,
+            fill_value=None,
+            attributes={"_ARRAY_DIMENSIONS": list(dims)},
+            config={"write_empty_chunks": True},
+        )
+        array[:] = values
+
+    def close_with(self, small: xr.Dataset) -> None:
+        small.to_zarr(self.path, mode="a", zarr_format=2, consolidated=True)
+
+
+@contextmanager
+def _netcdf(path: Path, compress: bool) -> Iterator[Sink]:
+    sink = _NetCDF(path, compress)
+    try:
+        yield sink
+    finally:
+        sink.store.close()
+
+
+@contextmanager
+def _zarr(path: Path, compress: bool) -> Iterator[Sink]:
+    yield _Zarr(path, compress)
+
+
+SINKS: dict[str, Callable[[Path, bool], AbstractContextManager[Sink]]] = {
+    ".nc": _netcdf,
+    ".zarr": _zarr,
+}
