@@ -14,7 +14,7 @@ from pgode.batches.known_inputs import future_inputs
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.origins import Origins, first_frames, parsed
 from pgode.batches.parallel.share import WHOLE, Share
-from pgode.batches.scaled import StoredSystems, whole_systems
+from pgode.batches.systems.scaled import StoredSystems, whole_systems
 from pgode.batches.temporal_graph import TemporalGraph, build_temporal_graph
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from pgode.batches.graph_rows import GraphRows, GraphTimes
 from pgode.batches.normaliser import Normaliser
+from pgode.batches.systems.graph_rows import GraphRows, GraphTimes
 from pgode.data.large.edges import StoredEdges
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.memory import refuse_beyond_memory, usable_memory

@@ -1,0 +1,1 @@
+"""Systems that windows are cut from: scaled, with their graphs as compressed rows."""
