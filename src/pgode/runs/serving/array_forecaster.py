@@ -78,7 +78,8 @@ class ArrayForecaster:
         with torch.inference_mode():  # The mean of no model is drawn.
             batch = self._batch(given, frames)
             ahead = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
-            scaled = self._model.mean_forecast(batch, ahead).double().numpy()
+            there = (batch.to(self._model.device), ahead.to(self._model.device))
+            scaled = self._model.mean_forecast(*there).cpu().double().numpy()
         return _shaped(self.run.normaliser.raw(scaled), batch, states)
 
     def sampled(
