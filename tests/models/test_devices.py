@@ -27,13 +27,14 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     for preset, changes in presets_of(model).items()
 }
 MESSAGES = {"kind": "messages"}
+LOOSE = {"method": "bosh3", "rtol": 1e-2, "atol": 1e-2}
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "pgode-laws-with-messages": ("pgode", {"dynamics": {"kind": "laws", "messages": True}}),
     "pgode-sparse": ("pgode", {"dynamics": {**MESSAGES, "prototypes": 3, "top_k": 2}}),
     "pgode-gcn": ("pgode", {"dynamics": {**MESSAGES, "backbone": "gcn"}}),
     "pgode-sage": ("pgode", {"dynamics": {**MESSAGES, "backbone": "sage"}}),
     "pgode-groups": ("pgode", {"dynamics": MESSAGES, "gate": {"group_context": True}}),
-    "pgode-adaptive": ("pgode", {"dynamics": MESSAGES, "solver": {"method": "dopri5"}}),
+    "pgode-adaptive": ("pgode", {"dynamics": MESSAGES, "solver": LOOSE}),
     "pgode-recomputed": ("pgode", {"dynamics": MESSAGES, "solver": {"recompute": True}}),
     "pgode-regressed": (
         "pgode",
@@ -68,14 +69,14 @@ def build(make: Callable[..., Forecaster]) -> Callable[[str, torch.dtype], Forec
 
 
 def computed(model: Forecaster, batch: Batch) -> tuple[Tensor, list[Tensor], Forecast]:
-    """The loss, its gradients, and a forecast with samples."""
+    """The loss, its gradients, and a forecast with a sample."""
     torch.manual_seed(0)
     total = model.loss(batch).total
     if total.requires_grad:
         torch.autograd.backward(total)
     gradients = [p.grad for p in model.parameters() if p.grad is not None]
     with torch.no_grad():
-        return total.detach(), gradients, model.forecast(batch, batch.target_times, samples=2)
+        return total.detach(), gradients, model.forecast(batch, batch.target_times, samples=1)
 
 
 @pytest.mark.parametrize("name, dtype", PAIRS, ids=[f"{n}-{str(d)[6:]}" for n, d in PAIRS])

@@ -21,8 +21,8 @@ def test_off_a_terminal_each_epoch_is_one_line(tmp_path: Path) -> None:
     shown, text = console(terminal=False)
     run = trained_in(tmp_path / "run", settings(training_epochs=2), Live(shown))
     assert run is not None
-    lines = text.getvalue().splitlines()
-    assert len(lines) == 2
+    first, *lines = text.getvalue().splitlines()
+    assert first == "training on cpu" and len(lines) == 2
     for number, (line, row) in enumerate(zip(lines, run.epochs, strict=True), 1):
         assert line.startswith(f"epoch {number}/2  train mse {row['train']['mse']:.3e}")
         assert f"val mse {row['val_mse']:.3e}" in line

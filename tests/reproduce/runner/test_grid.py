@@ -95,7 +95,8 @@ def test_a_worker_that_is_stopped_ends_with_the_same_numbers(tmp_path):
     run_trial(trial, tmp_path / "whole", 1)
     root = tmp_path / "stopped"
     description = json.dumps(trial.to_json())
-    words = [sys.executable, "-m", "pgode.reproduce.runner.worker", root, description, "1"]
+    worker = "pgode.reproduce.runner.worker"
+    words = [sys.executable, "-m", worker, root, description, "1", "cpu"]
     log = run_folder(trial, root) / "metrics.jsonl"
     with subprocess.Popen(words) as process:
         while process.poll() is None and not log.exists():
