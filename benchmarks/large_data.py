@@ -22,6 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import ROOT, Figure, Measurements
+from pgode.batches.normaliser import Normaliser
+from pgode.batches.windows import Windows
+from pgode.data import files
 from pgode.data.files.parts import write_parts
 from pgode.data.trajectories import Edges, Trajectories
 
@@ -113,6 +116,26 @@ def trained(file: Path, run: Path, systems: int, memory: float | None, share: st
     return {**measured, "steps": steps, "seconds_per_step": round(per_step, 3)}
 
 
+def reading(folder: Path, systems: int = 200, batches: int = 4) -> Measurements:
+    """CPU seconds of a batch of random windows: in memory, and from files of each kind."""
+    result: Measurements = {}
+    for name, compress in (("plain.nc", False), ("compressed.nc", True), ("compressed.zarr", True)):
+        write_parts(oscillators(systems), folder / name, compress=compress)
+        for how, share in (("in memory", "1"), (name, "0")):
+            os.environ["PGODE_MEMORY_SHARE"] = share
+            data = files.read(folder / name)
+            windows = Windows(data, Normaliser.fit(data), 12, 12)
+            rng, seconds = np.random.default_rng(0), []
+            for _ in range(batches + 1):
+                rows, starts = rng.integers(0, systems, BATCH), rng.integers(0, FRAMES - 24, BATCH)
+                began = time.process_time()
+                windows.batch(rows, starts)
+                seconds.append(time.process_time() - began)
+            result[how] = round(float(np.median(seconds[1:])), 4)
+    del os.environ["PGODE_MEMORY_SHARE"]
+    return result
+
+
 def run(
     gigabytes: float = 20.0,
     memory: float = 4.0,
@@ -146,6 +169,7 @@ def run(
         large.unlink()
         few, small = int(SMALL / SYSTEM), place / "small.nc"
         write_parts(oscillators(few), small, compress=False)
+        result["batch_cpu_seconds"] = reading(place)
         result["in memory, small"] = trained(small, place / "held", few, None, "1")
         result["window by window, small"] = trained(small, place / "stored", few, None, "0")
     return result

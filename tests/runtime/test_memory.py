@@ -13,7 +13,7 @@ from pgode.runtime.errors import InputError
 def test_the_machine_says_how_much_is_free(monkeypatch):
     monkeypatch.delenv("PGODE_MEMORY", raising=False)
     assert 10**6 < memory.usable_memory() < 2**62
-    assert memory.room_for_data() <= memory.usable_memory() // 4 + 2**30
+    assert memory.room_for_data() <= memory.usable_memory() // 6 + 2**30
 
 
 @pytest.mark.parametrize(

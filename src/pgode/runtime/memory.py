@@ -18,10 +18,11 @@ VARIABLE = "PGODE_MEMORY"
 """Environment variable that sets the memory to plan with, such as 4GB."""
 SHARE_VARIABLE = "PGODE_MEMORY_SHARE"
 """Environment variable that sets the share of it that a file may take."""
-SHARE = 0.25
+SHARE = 0.15
 """Share of the memory that the values of a file may take to be held there.
 
-Checks, splits and scaled copies of the values take about three times as much again.
+With checks, splits and scaled copies, training on data in memory takes about five times the values
+(`python -m benchmarks.large_data`).
 """
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
 UNLIMITED = 2**62
