@@ -19,8 +19,8 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.settings import merged
 
 UNTIL = 2
-REFUSED = ("seasonal-rate",)
-"""It computes its mean in numpy, in the units of the data."""
+REFUSED = ("i-gpode", "seasonal-rate")
+"""The first needs a Cholesky factor, the second computes its mean in numpy."""
 
 
 def small(name: str, data: Trajectories, **settings: Any) -> Forecaster:
