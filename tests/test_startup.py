@@ -40,7 +40,7 @@ def test_data_and_errors_need_no_torch() -> None:
 
 COMMANDS = (
     *("simulate", "train", "evaluate", "forecast", "report", "laws", "info", "check"),
-    *("models", "reproduce", "robustness", "import", "export-md", "tune"),
+    *("models", "reproduce", "robustness", "import", "export", "export-md", "tune"),
 )
 
 

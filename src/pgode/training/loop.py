@@ -77,6 +77,8 @@ class Trainer:
         self.progress = Progress()
         self.log = MetricsLog(folder)
         self._bad, self._stops = 0, False
+        self.memory = 0.0
+        """Peak memory of all processes up to the last validation, in GB."""
 
     @property
     def last(self) -> Path:
@@ -181,7 +183,7 @@ class Trainer:
             progress.seconds += now - began
             began = now
             display.step(progress, terms)
-            if self._stops:
+            if self._stops or (stop and self.team.size == 1):
                 return False
             if now - saved > SAVE_EVERY:
                 self._save(self.last)
@@ -216,7 +218,7 @@ class Trainer:
 
     def _gradient(self, systems: np.ndarray, starts: np.ndarray, stop: bool) -> dict[str, float]:
         """The terms of a batch's loss, with its gradient in place; none where it has none."""
-        self._stops = stop and self.team.size == 1
+        self._stops = False
         try:
             horizon = self.horizon(self.progress.epoch)
             batch = self.team.batch(self.training, systems, starts, horizon).to(self.device)
@@ -260,7 +262,7 @@ class Trainer:
     def _close_epoch(self, display: Display, began: float) -> None:
         """Validate, log, keep the best weights, and save."""
         progress = self.progress
-        error, gate, memory = self.validate()
+        error, gate = self.validate()
         gradients = self.gradients() if self.team.leads else {}
         progress.seconds += time.monotonic() - began
         steps = self.steps_per_epoch
@@ -270,7 +272,7 @@ class Trainer:
             "val_mse": error,
             "lr": self.rate(steps - 1) if steps else 0.0,
             "seconds": progress.seconds,
-            "memory_gb": round(memory, 3),
+            "memory_gb": round(self.memory, 3),
         }
         if gate is not None:
             row["gate"] = gate.to_json()
@@ -305,19 +307,20 @@ class Trainer:
         except SolverError:
             return {}
 
-    def validate(self) -> tuple[float, GateUse | None, float]:
+    def validate(self) -> tuple[float, GateUse | None]:
         """Mean squared error of the mean forecast over the validation split, and use of the gate.
 
         The error is infinite where a forecast cannot be solved: such weights are never the best,
-        and later epochs may recover. The last number is the peak memory so far, in GB.
+        and later epochs may recover.
         """
         self.model.eval()
         origins = self.team.part(self.validation.origins(rolling=self.config.window.rolling))
         own = validated(self.model, self.validation, origins, self.settings.batch, self.device)
         found = self.team.validated(own)
+        self.memory = found.memory
         gate = None if found.gates is None or not found.solved else GateUse.of(found.gates)
         error = found.error / max(found.count, 1.0) if found.solved else math.inf
-        return error, gate, found.memory
+        return error, gate
 
     def _save(self, path: Path) -> None:
         if self.team.leads:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from tests.models.conftest import SMALL
-from tests.small_systems import CONDITION, uneven
+from tests.small_systems import CONDITION, OBJECT_AXIS, TIME_AXIS, uneven
 
 from pgode.batches.normaliser import Normaliser
 from pgode.data.trajectories import Trajectories
@@ -19,8 +20,8 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.settings import merged
 
 UNTIL = 2
-REFUSED = ("seasonal-rate",)
-"""It computes its mean in numpy, in the units of the data."""
+REFUSED = ("i-gpode", "seasonal-rate")
+"""The first needs a Cholesky factor, the second computes its mean in numpy."""
 
 
 def small(name: str, data: Trajectories, **settings: Any) -> Forecaster:
@@ -64,6 +65,20 @@ def test_a_recorded_forecast_is_that_of_the_model(name: str) -> None:
 def test_variants_are_recorded_too(settings: dict[str, Any]) -> None:
     data = uneven()
     assert difference(small("pgode", data, **settings), data) <= TOLERANCE
+
+
+def test_constants_and_known_inputs_are_arrays_of_the_program() -> None:
+    random = np.random.default_rng(0)
+    data = uneven(
+        constants=random.normal(size=(5, OBJECT_AXIS, 1)),
+        constant_names=("size",),
+        inputs=random.normal(size=(5, OBJECT_AXIS, TIME_AXIS, 2)),
+        input_names=("push", "pull"),
+    )
+    model = small("pgode", data, state={"kind": "latent"})
+    names = [each.name for each in Signature.of(model, CONDITION, UNTIL).arrays]
+    assert names[-2:] == ["constants", "inputs"]
+    assert difference(model, data) <= TOLERANCE
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ from torch import Tensor
 from pgode.batches.edge_list import EdgeList
 from pgode.batches.temporal_graph import TemporalGraph
 
+MOST = 2**60
+"""More edges than any graph has."""
+
 
 def temporal_graph(
     seen: Bool[Tensor, "objects condition"],
@@ -30,6 +33,8 @@ def temporal_graph(
     following = _next_observed(seen)
     item, when = (following < seen.shape[1]).nonzero().unbind(1)
     later = following[item, when]
+    for edges in (edge, item):  # Their sum is a size too, and has to fit into 64 bits.
+        torch._check(edges.shape[0] <= MOST)
     spatial = torch.stack([weights[edge], torch.zeros_like(weights[edge])], 1)
     graph = EdgeList.of(
         torch.cat([number[frame, receivers[edge]], number[when, item]]),

@@ -36,9 +36,12 @@ def check_exportable(model: Forecaster, name: str) -> None:
 
 def unexportable(name: str, error: Exception) -> InputError:
     """The error for a model that torch.export could not record, or ONNX not hold."""
-    reason = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    reason = next((line.strip() for line in str(cause).splitlines() if line.strip()), "")
     return InputError(
-        f"the model {name} cannot be exported: {type(error).__name__}: {reason[:300].rstrip('.')}. "
+        f"the model {name} cannot be exported: {type(cause).__name__}: {reason[:300].rstrip('.')}. "
         f"Expected a forecast whose operations depend on no number. Use pgode forecast or "
         f"run.forecast instead, or train another model."
     )

@@ -136,8 +136,7 @@ class IGPODE(Forecaster):
         """Integrate the state from the end of the condition to every requested time."""
         correction, latent = start.tensor_split([len(self.order)], dim=-1)
         initial = self.last_state(batch) + self.config.reach * correction
-        # A copy, because loops that are recorded take no two views of one tensor.
-        derivative = self.derivative(batch, latent.clone(), functions)
+        derivative = self.derivative(batch, latent, functions)
         return integrate(derivative, initial, batch, times, self.config.solver)
 
     def last_state(self, batch: Batch) -> Float[Tensor, "objects features"]:
