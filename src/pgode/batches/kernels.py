@@ -247,7 +247,7 @@ def only_numbers(*tensors: Tensor) -> bool:
         return False
     if any(type(tensor) not in _ORDINARY or not tensor.is_cpu for tensor in tensors):
         return False
-    recorded = torch.compiler.is_compiling()
+    recorded = torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None
     return not recorded and _get_current_dispatch_mode() is None
 
 

@@ -83,10 +83,11 @@ class _MixedUpdate(torch.autograd.Function):
         grad_second = torch.bmm((hidden * weights).transpose(1, 2), grads)
         passed = torch.bmm(grads, second.transpose(1, 2))
         grad_gate = torch.linalg.vecdot(passed, hidden).T
-        passed = passed.mul_(weights).mul_(hidden > 0)
+        # The gradient of relu itself: a third of the time of a mask and a product with it.
+        passed = torch.ops.aten.threshold_backward(passed.mul_(weights), hidden, 0)
         grad_first = torch.bmm(_by_prototype(gathered, first).transpose(1, 2), passed)
         grad_gathered = torch.empty_like(gathered)
-        _by_prototype(grad_gathered, first).copy_(torch.bmm(passed, first.transpose(1, 2)))
+        torch.bmm(passed, first.transpose(1, 2), out=_by_prototype(grad_gathered, first))
         return grad_gathered, grad_gate, grad_first, passed.sum(1, keepdim=True), grad_second
 
 
