@@ -84,4 +84,4 @@ def test_a_new_run_stores_the_decision_and_says_why(tmp_path: Path) -> None:
     train(springs("flock"), tmp_path / "run", settings, display=Told(), calibrated=False)
     stored = json.loads((tmp_path / "run/config.json").read_text())["model"]
     assert stored["dynamics"]["messages"] is True and stored["width"] == 8
-    assert [each.split(":")[0] for each in Told.sentences] == ["messages"]
+    assert [each.split(":")[0] for each in Told.sentences] == ["messages", "training on cpu"]
