@@ -34,7 +34,7 @@ def temporal_graph(
     item, when = (following < seen.shape[1]).nonzero().unbind(1)
     later = following[item, when]
     for edges in (edge, item):  # Their sum is a size too, and has to fit into 64 bits.
-        torch._check(edges.shape[0] <= MOST)
+        torch._check(edges.shape[0] <= MOST)  # type: ignore[no-untyped-call]
     spatial = torch.stack([weights[edge], torch.zeros_like(weights[edge])], 1)
     graph = EdgeList.of(
         torch.cat([number[frame, receivers[edge]], number[when, item]]),
