@@ -53,7 +53,9 @@ def test_the_best_settings_are_a_config_for_train(searched):
     expected = searched.run.config
     assert config.model == expected.model
     assert config.window.horizon == expected.window.horizon
-    assert config.training == expected.training.model_copy(update={"threads": None})
+    assert config.training == expected.training.model_copy(
+        update={"threads": None, "processes": None}
+    )
 
 
 def test_only_the_best_keeps_its_weights(searched):

@@ -31,7 +31,7 @@ def check_draws(samples: int, seed: int, least: int = 0) -> None:
     """Refuse numbers of samples and seeds that the random generators do not accept."""
     if samples < least or not 0 <= seed < 2**63:
         raise InputError(
-            f"cannot draw {samples} samples with seed {seed}. Expected {least} or more samples "
+            f"cannot draw {samples} samples with seed {seed}. Expected {least} or more samples, "
             f"and a seed from 0 to {2**63 - 1}. Correct them."
         )
 

@@ -58,7 +58,9 @@ def device_of(rank: int, kind: str) -> torch.device:
     if kind != "cuda":
         return chosen_device(kind)
     cards = max(torch.cuda.device_count(), 1)
-    return chosen_device(f"cuda:{int(os.environ.get('LOCAL_RANK', rank)) % cards}")
+    device = chosen_device(f"cuda:{int(os.environ.get('LOCAL_RANK', rank)) % cards}")
+    torch.cuda.set_device(device)
+    return device
 
 
 @contextmanager

@@ -39,7 +39,8 @@ def settings_text(tuning: Tuning) -> str:
     preset = run_config(config.name, config.preset).model_dump(mode="json")
     content = {"name": config.name, **_changes(preset, best.plan.config)}
     content.pop("preset", None)
-    content.get("training", {}).pop("threads", None)
+    for of_the_machine in ("threads", "processes"):
+        content.get("training", {}).pop(of_the_machine, None)
     head = (
         f"# The best of {len(tuning.trials)} trials, with a validation error of {best.error:.4g}.\n"
         f"# pgode train DATA -o RUN --preset {config.preset} --config {SETTINGS}\n"

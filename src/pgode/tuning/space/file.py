@@ -29,6 +29,7 @@ REFUSED = {
     "training.epochs": "trials are compared epoch by epoch; choose their number with --epochs",
     "training.seed": "a seed is no setting to choose by its error; set it with --seed",
     "training.threads": "it does not change the model; every trial has one thread",
+    "training.processes": "it does not change the model; every trial has one process",
 }
 """Settings that cannot be searched, and why."""
 

@@ -13,6 +13,7 @@ from torch.testing import assert_close
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Batch, Windows
 from pgode.models import build_model, model_config
+from pgode.models.pgode.dynamics.messages import Gather
 from pgode.models.pgode.laws.model import ForceLaws
 from pgode.models.pgode.slow.model import LawsWithMessages
 from pgode.runtime.errors import InputError
@@ -74,7 +75,13 @@ def test_kicks_change_the_forecast_and_draws_differ() -> None:
 @torch.no_grad()
 def test_networks_are_evaluated_once_per_frame_and_at_the_start() -> None:
     given, model, calls = batch(), both(trained=True), []
-    model.dynamics.gather.receive.register_forward_hook(lambda *_: calls.append(1))
+    bind = model.dynamics.gather.bind
+
+    def bound(*given: object) -> Gather:
+        gather = bind(*given)
+        return lambda z: calls.append(1) or gather(z)
+
+    model.dynamics.gather.bind = bound
     assert model.forecast(given, given.target_times).evaluations == len(calls) == 5
 
 
