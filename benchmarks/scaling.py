@@ -135,7 +135,8 @@ def run(
         return measured
 
     cases = [alone(n, ["step", "forecast"]) for n in sizes]
-    fitted = [case for case in cases if case["objects"] >= FITTED] or cases
+    fitted = [case for case in cases if case["objects"] >= FITTED]
+    fitted = fitted if len(fitted) > 1 else cases  # A line needs two points.
     exponents = {
         f"{part}_exponent{clock}": _exponent(fitted, f"{part}_seconds{clock}")
         for part in ("step", "forecast")
