@@ -150,3 +150,7 @@ def _products(systems: int, horizon: int) -> float:
         for pool in pools:
             pool.shutdown()
     return best * systems / (2 * half)
+
+
+if __name__ == "__main__":
+    print(run(int(sys.argv[1]) if len(sys.argv) > 1 else EPOCH, repeats=1))

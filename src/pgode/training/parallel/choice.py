@@ -8,7 +8,7 @@ from pgode.models.forecaster import Forecaster
 from pgode.runtime.errors import InputError
 from pgode.training.config import RunConfig
 
-WORTHWHILE = 4e12
+WORTHWHILE = 1.5e12
 """Multiplications of a training, roughly a minute's, below which the start of other processes (a
 few seconds) is not worth it."""
 
