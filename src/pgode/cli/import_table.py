@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.table_options import DEFAULTS, TableOptions
+
 if TYPE_CHECKING:
     from pgode.data.trajectories import Trajectories
 
@@ -19,8 +21,6 @@ def import_table(
     time: str = "",
     features: str = "",
     system: str = "",
-    time_units: str = "",
-    date_format: str = "",
     units: str = "",
     positions: str = "",
     velocities: Annotated[bool | int, Parameter(negative=())] = False,
@@ -29,19 +29,11 @@ def import_table(
     transform: str = "",
     edges: str = "",
     edges_every: str = "",
-    undirected: Annotated[bool | None, Parameter(negative="--directed")] = None,
-    window: int | None = None,
-    stride: int | None = None,
-    split_time: str = "",
-    gap: int = 0,
     split_by: str = "",
-    split: str = "",
     split_column: str = "",
-    seed: int = 0,
     header: bool = True,
     columns: str = "",
-    delimiter: str = "",
-    decimal: str = ".",
+    options: TableOptions = DEFAULTS,
 ) -> None:
     """Import a table with one row for each object at each time.
 
@@ -61,10 +53,6 @@ def import_table(
     system
         Column that tells systems apart (a match, a recording); by default "system", if there is
         one, otherwise there is one system.
-    time_units
-        Unit of time. Dates get days, hours, minutes or seconds by their spacing.
-    date_format
-        Form of dates that can be read in two ways, such as %d/%m/%Y.
     units
         Units of features, such as x:m,y:m.
     positions
@@ -84,36 +72,16 @@ def import_table(
     edges_every
         Frames after which graphs by distance are rebuilt, or static; by default 1, unless that
         makes very many edges.
-    undirected
-        Edges of a file act both ways, or from sender to receiver only; by default both ways if no
-        pair is there twice.
-    window
-        Frames of each system that a series is cut into; by default series stay whole, and training
-        cuts windows by itself.
-    stride
-        Frames between the starts of two windows; by default the window.
-    split_time
-        Shares for training, validation and test of each series, cut in time.
-    gap
-        Frames left out between two splits in time.
     split_by
         system, time, none, or a column: all systems with one value in it are in the same split.
-    split
-        Shares for training, validation and test of whole systems: 0.7,0.15,0.15.
     split_column
         Column that holds the split of each system: train, val, test or ood.
-    seed
-        Fixes which systems are in which split.
     header
         The first line names the columns.
     columns
         Names of the columns of a table without a header.
-    delimiter
-        comma, tab, semicolon, space, pipe, or the character; by default found out.
-    decimal
-        Decimal mark of numbers in text: . or comma.
     """
-    from pgode.cli.parsing import pairs, shares, words
+    from pgode.cli.parsing import pairs, words
     from pgode.data.files.table.importing import from_table
 
     def read(note: Callable[[str], None]) -> "Trajectories":
@@ -123,8 +91,6 @@ def import_table(
             time=time,
             features=words(features),
             system=system,
-            time_units=time_units,
-            date_format=date_format,
             units=pairs(units, "--units", "x:m,y:m"),
             positions=words(positions),
             velocities=velocities,
@@ -135,20 +101,12 @@ def import_table(
             else transform,
             edges=edges,
             edges_every=edges_every,
-            undirected=undirected,
-            window=window,
-            stride=stride,
-            split_time=shares(split_time, "--split-time"),
-            gap=gap,
             split_by=split_by,
-            split=shares(split, "--split"),
             split_column=split_column,
-            seed=seed,
             header=header,
             columns=words(columns),
-            delimiter=delimiter,
-            decimal=decimal,
             on_note=note,
+            **options.arguments(),
         )
 
     write_import(read, output)
