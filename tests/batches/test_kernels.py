@@ -122,3 +122,55 @@ def test_fake_tensors_have_no_numbers_to_sum(sum_of_three):
         fake = [mode.from_tensor(x) for x in tensors]
         assert not kernels.only_numbers(*fake)
         assert graph.neighbour_sum(*fake).shape == (3, 5)
+
+
+def scattered_square(side: int) -> Graph:
+    """A periodic square lattice whose objects are listed in random order."""
+    place = np.random.default_rng(3).permutation(side * side).reshape(side, side)
+    senders = np.stack([np.roll(place, step, axis) for axis in (0, 1) for step in (-1, 1)])
+    receivers = np.broadcast_to(place, senders.shape)
+    weights = np.random.default_rng(4).normal(size=(senders.size, 2))
+    edges = (receivers.ravel(), senders.ravel(), weights)
+    return Graph.from_edges(*edges, side * side, dtype=torch.float64)
+
+
+def test_clusters_hold_every_row_once_and_neighbours_near_each_other():
+    graph = scattered_square(100)
+    offsets, _, senders, _ = graph.arrays
+    order = kernels.clustered(offsets, senders)
+    assert sorted(order) == list(range(10_000))
+    receivers = np.repeat(np.arange(10_000), 4)
+    rank = np.argsort(order)
+    apart = np.abs(rank[receivers] - rank[senders])
+    assert np.median(apart) < 100 < np.median(np.abs(receivers - senders)) / 20
+
+
+def test_clusters_reach_rows_without_neighbours_and_separate_parts():
+    graph = Graph.from_edges(np.array([4, 1]), np.array([1, 4]), np.ones((2, 1)), 6)
+    offsets, _, senders, _ = graph.arrays
+    assert sorted(kernels.clustered(offsets, senders)) == list(range(6))
+
+
+@pytest.mark.parametrize("operation", ["neighbour_sum", "attend", "weighted_sum"])
+def test_the_order_of_rows_changes_no_digit(monkeypatch, everything_is_worth_a_thread, operation):
+    def results():
+        graph = scattered_square(12)
+        torch.manual_seed(0)
+        draw = [torch.randn(144, 5, dtype=torch.float64, requires_grad=True) for _ in range(3)]
+        if operation == "neighbour_sum":
+            draw[2] = torch.randn(2, 5, dtype=torch.float64)
+            out = graph.neighbour_sum(*draw)
+        elif operation == "attend":
+            out = graph.attend(*draw, graph.weights)
+        else:
+            out = graph.weighted_sum(draw[0], graph.weights)
+        given = [x for x in draw if x.requires_grad][: 1 if operation == "weighted_sum" else None]
+        return graph.arrays[1], [out, *torch.autograd.grad(out.square().sum(), given)]
+
+    order, stored = results()
+    assert len(order) == 0
+    monkeypatch.setattr(kernels, "SCATTERED", 100)
+    order, clustered = results()
+    assert sorted(order) == list(range(144))
+    for one, other in zip(stored, clustered, strict=True):
+        assert torch.equal(one, other)

@@ -117,20 +117,28 @@ class Graph:
         return operators.row_of_edge(self.offsets, self.edges)
 
     @cached_property
+    def _order(self) -> Int[Tensor, " visits"]:
+        """The order in which kernels take the rows; empty where it is that of the list."""
+        device = self.senders.device
+        if device.type != "cpu" or self.rows != self.columns or self.rows < kernels.SCATTERED:
+            return torch.empty(0, dtype=torch.int32, device=device)
+        return torch.from_numpy(kernels.clustered(*kernels.arrays(self.offsets, self.senders)))
+
+    @cached_property
     def rows_of_senders(self) -> list[Tensor]:
-        """(offsets, senders, edge numbers): each receiver's neighbours, for the operators."""
+        """(offsets, senders, edge numbers, order): each receiver's neighbours, for operators."""
         numbers = torch.arange(self.edges, dtype=torch.int32, device=self.senders.device)
-        return [self.offsets, self.senders, numbers]
+        return [self.offsets, self.senders, numbers, self._order]
 
     @cached_property
     def rows_of_receivers(self) -> list[Tensor]:
         """The same edges reversed: the receivers of each sender."""
-        return [self.reverse_offsets, self.reverse_receivers, self.reverse_edges]
+        return [self.reverse_offsets, self.reverse_receivers, self.reverse_edges, self._order]
 
     @cached_property
-    def _arrays(self) -> list[np.ndarray]:
-        """Offsets, senders and attributes as arrays: a forecast needs them at every stage."""
-        return kernels.arrays(self.offsets, self.senders, self.attributes)
+    def arrays(self) -> list[np.ndarray]:
+        """Offsets, order, senders and attributes, as every stage of a forecast needs them."""
+        return kernels.arrays(self.offsets, self._order, self.senders, self.attributes)
 
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
@@ -161,7 +169,7 @@ class Graph:
     ) -> Float[Tensor, "rows channels"]:
         """sum_j relu(receive_i + send_j + attributes_ij edge): Eq. 9 with its linear map split."""
         if kernels.only_numbers(receive, send, edge, self.attributes):
-            return kernels.neighbour_sum_now(self._arrays, receive, send, edge)
+            return kernels.neighbour_sum_now(self.arrays, receive, send, edge)
         out: Tensor = operators.neighbour_sum(
             self.rows_of_senders, self.rows_of_receivers, self.attributes, receive, send, edge
         )

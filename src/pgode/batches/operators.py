@@ -1,8 +1,9 @@
 """Torch operators over compressed graph rows: numba kernels on the CPU, plain torch elsewhere.
 
 Each takes the graph twice, as rows of senders and as rows of receivers (the reversed list), both
-as [offsets, neighbours, edge numbers]. A backward pass then only needs the reversed list: the
-gradient of `weighted_sum` is a `weighted_sum`, and the three gradients of `attend` are `attend`s.
+as [offsets, neighbours, edge numbers, order], with the order in which kernels take the rows. A
+backward pass then only needs the reversed list: the gradient of `weighted_sum` is a `weighted_sum`,
+and the three gradients of `attend` are `attend`s.
 """
 
 from typing import Any
@@ -49,7 +50,8 @@ def _(
     send: Tensor,
     edge: Tensor,
 ) -> Tensor:
-    return neighbour_sum_now(_numpy(*senders[:2], attributes), receive, send, edge)
+    offsets, neighbours, _, order = senders
+    return neighbour_sum_now(_numpy(offsets, order, neighbours, attributes), receive, send, edge)
 
 
 @neighbour_sum.register_fake
@@ -94,7 +96,7 @@ def _(
     edge: Tensor,
     grad: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    offsets, neighbours = _numpy(*senders[:2])
+    offsets, neighbours, _, order = _numpy(*senders)
     e, a, b, c, g = _numpy(attributes, receive, send, edge, grad)
     channels = a.shape[1]
     grad_receive, grad_send = np.empty_like(a), np.empty_like(b)
@@ -102,12 +104,14 @@ def _(
     kernels.over_rows(
         kernels.neighbour_sum_receiver_gradient,
         *(offsets, channels, neighbours, e, a, b, c, g, grad_receive),
+        order=order,
         shares=shares,
     )
-    offsets, *reverse = _numpy(*receivers)
+    offsets, *reverse, order = _numpy(*receivers)
     kernels.over_rows(
         kernels.neighbour_sum_sender_gradient,
         *(offsets, channels, *reverse, e, a, b, c, g, grad_send),
+        order=order,
     )
     return (
         torch.from_numpy(grad_receive),
@@ -137,10 +141,10 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 def _saved(ctx: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
     saved = list(ctx.saved_tensors)
-    return saved[:3], saved[3:6], saved[6:]
+    return saved[:4], saved[4:8], saved[8:]
 
 
-_NO_GRADIENT = ([None] * 3, [None] * 3)
+_NO_GRADIENT = ([None] * 4, [None] * 4)
 """Gradients of the two lists of integer rows."""
 
 
@@ -160,7 +164,7 @@ def weighted_sum(
     senders: list[Tensor], receivers: list[Tensor], weights: Tensor, send: Tensor
 ) -> Tensor:
     """out_i = sum_j weights_ij send_j."""
-    offsets, neighbours, edges = senders
+    offsets, neighbours, edges, _ = senders
     terms = weights[edges.long()].unsqueeze(1) * send[neighbours.long()]
     out = send.new_zeros(offsets.shape[0] - 1, send.shape[1])
     return out.index_add_(0, row_of_edge(offsets, edges.shape[0]), terms)
@@ -169,10 +173,12 @@ def weighted_sum(
 @weighted_sum.register_kernel("cpu")
 def _(senders: list[Tensor], receivers: list[Tensor], weights: Tensor, send: Tensor) -> Tensor:
     out = send.new_empty(senders[0].shape[0] - 1, send.shape[1])
-    offsets, neighbours, edges = _numpy(*senders)
+    offsets, neighbours, edges, order = _numpy(*senders)
     w, b = _numpy(weights, send)
     kernels.over_rows(
-        kernels.weighted_sum_rows, offsets, b.shape[1], neighbours, edges, w, b, out.numpy()
+        kernels.weighted_sum_rows,
+        *(offsets, b.shape[1], neighbours, edges, w, b, out.numpy()),
+        order=order,
     )
     return out
 
@@ -203,7 +209,7 @@ def attend(
     value: Tensor,
 ) -> Tensor:
     """out_i = sum_j weights_ij (query_i . key_j) value_j."""
-    offsets, neighbours, edges = senders
+    offsets, neighbours, edges, _ = senders
     rows, columns = row_of_edge(offsets, edges.shape[0]), neighbours.long()
     scores = (query[rows] * key[columns]).sum(-1) * weights[edges.long()]
     out = value.new_zeros(offsets.shape[0] - 1, value.shape[1])
@@ -220,11 +226,12 @@ def _(
     value: Tensor,
 ) -> Tensor:
     out = value.new_empty(senders[0].shape[0] - 1, value.shape[1])
-    offsets, neighbours, edges = _numpy(*senders)
+    offsets, neighbours, edges, order = _numpy(*senders)
     w, q, k, v = _numpy(weights, query, key, value)
     kernels.over_rows(
         kernels.attend_rows,
         *(offsets, q.shape[1] + v.shape[1], neighbours, edges, w, q, k, v, out.numpy()),
+        order=order,
     )
     return out
 
@@ -261,7 +268,7 @@ attend.register_autograd(_attend_gradients, setup_context=_save)
 @torch.library.custom_op("pgode::edge_sum", mutates_args=())
 def edge_sum(rows: list[Tensor], values: Tensor) -> Tensor:
     """out_i = sum of the values of the edges of row i; values are in the order of the edges."""
-    offsets, _, edges = rows
+    offsets, _, edges, _ = rows
     out = values.new_zeros(offsets.shape[0] - 1, values.shape[1])
     return out.index_add_(0, row_of_edge(offsets, edges.shape[0]), values[edges.long()])
 
@@ -269,7 +276,7 @@ def edge_sum(rows: list[Tensor], values: Tensor) -> Tensor:
 @edge_sum.register_kernel("cpu")
 def _(rows: list[Tensor], values: Tensor) -> Tensor:
     out = values.new_empty(rows[0].shape[0] - 1, values.shape[1])
-    offsets, _, edges = _numpy(*rows)
+    offsets, _, edges, _ = _numpy(*rows)
     (v,) = _numpy(values)
     kernels.over_rows(kernels.edge_sum_rows, offsets, v.shape[1], edges, v, out.numpy())
     return out
@@ -283,7 +290,7 @@ def _(rows: list[Tensor], values: Tensor) -> Tensor:
 @torch.library.custom_op("pgode::spread", mutates_args=())
 def spread(rows: list[Tensor], x: Tensor) -> Tensor:
     """out_e = x_i for every edge e of row i."""
-    offsets, _, edges = rows
+    offsets, _, edges, _ = rows
     out = x.new_empty(edges.shape[0], x.shape[1])
     return out.index_copy_(0, edges.long(), x[row_of_edge(offsets, edges.shape[0])])
 
@@ -291,7 +298,7 @@ def spread(rows: list[Tensor], x: Tensor) -> Tensor:
 @spread.register_kernel("cpu")
 def _(rows: list[Tensor], x: Tensor) -> Tensor:
     out = x.new_empty(rows[2].shape[0], x.shape[1])
-    offsets, _, edges = _numpy(*rows)
+    offsets, _, edges, _ = _numpy(*rows)
     (v,) = _numpy(x)
     kernels.over_rows(kernels.spread_rows, offsets, v.shape[1], edges, v, out.numpy())
     return out
@@ -307,9 +314,9 @@ def _save_rows(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 
 edge_sum.register_autograd(
-    lambda ctx, grad: ([None] * 3, spread(list(ctx.saved_tensors), grad)), setup_context=_save_rows
+    lambda ctx, grad: ([None] * 4, spread(list(ctx.saved_tensors), grad)), setup_context=_save_rows
 )
 spread.register_autograd(
-    lambda ctx, grad: ([None] * 3, edge_sum(list(ctx.saved_tensors), grad)),
+    lambda ctx, grad: ([None] * 4, edge_sum(list(ctx.saved_tensors), grad)),
     setup_context=_save_rows,
 )

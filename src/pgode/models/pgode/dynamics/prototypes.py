@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from pgode.batches.windows import Batch
-from pgode.models.pgode.dynamics.messages import Backbone, build_messages
+from pgode.models.pgode.dynamics.compiled import compiled_mixture
+from pgode.models.pgode.dynamics.messages import Backbone, ContextRelation, build_messages
 from pgode.models.pgode.dynamics.update import Mixture, Update
 from pgode.models.pgode.gates import Contexts
 from pgode.nn.feedforward import FeedForward
@@ -75,9 +76,16 @@ class Prototypes(nn.Module):
         self, gate: Float[Tensor, "objects count"], contexts: Contexts, batch: Batch
     ) -> Mixture:
         """The mixed output as a function of the state."""
-        gather = self.gather.bind(batch.graph, self._context(contexts, batch))
+        context = self._context(contexts, batch)
+        gather = self.gather.bind(batch.graph, context)
         mix = self.update.bind(gate)
-        return lambda z: mix(gather(z))
+
+        def mixture(z: Tensor) -> Tensor:
+            return mix(gather(z))
+
+        if not isinstance(self.gather, ContextRelation):
+            return mixture
+        return compiled_mixture(self.gather, self.update, batch.graph, gate, context, mixture)
 
     def _context(self, contexts: Contexts, batch: Batch) -> Tensor | None:
         return None
