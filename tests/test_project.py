@@ -25,7 +25,7 @@ def described() -> dict[str, str]:
 
 def texts() -> Iterator[Path]:
     files = [path for path in ROOT.iterdir() if path.is_file()]
-    for folder in ("src", "tests", "docs", "benchmarks", ".ci"):
+    for folder in ("src", "tests", "docs", "benchmarks", "release", ".ci"):
         files += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
     return (path for path in files if path.suffix in TEXT and "__pycache__" not in path.parts)
 
