@@ -13,6 +13,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,7 @@ def licence_of(described: Mapping[str, str], classifiers: Iterable[str] = ()) ->
     return text if text and "\n" not in text else UNKNOWN
 
 
+@cache
 def installed(name: str) -> Component | None:
     """What this environment has of a package; None if it is absent, as on another platform."""
     try:

@@ -24,23 +24,23 @@ import json, sys
 from pathlib import Path
 from pgode.cli.app import run_command
 
-for words in json.loads(sys.argv[1]):
-    if code := run_command(words):
+for words in sys.argv[1:]:
+    if code := run_command(words.split()):
         sys.exit(code)
 modules = [m for m in list(sys.modules.values()) if m.__name__.partition(".")[0] == "pgode"]
 files = [str(m.__file__) for m in modules]
 Path("used.json").write_text(json.dumps({"files": files, "path": sys.path}))
 """
-SETTINGS = (
-    *("--set", "model.width=8", "--set", "model.dynamics.prototypes=2", "--set"),
-    *("window.condition=6", "--set", "window.horizon=6", "--set", "training.epochs=1"),
+SMALL = (
+    "--set model.width=8 --set model.dynamics.prototypes=2 --set window.condition=6 "
+    "--set window.horizon=6 --set training.epochs=1"
 )
 COMMANDS = (
-    "simulate springs -o data.nc --objects 3 --frames 18 --train 6 --val 2 --test 2 --ood 2".split(),
-    ["train", "data.nc", "-o", "run", "--preset", "messages", *SETTINGS],
-    "forecast run data.nc -o forecast.nc".split(),
-    "report run".split(),
-    "info charged-10".split(),
+    "simulate springs -o data.nc --objects 3 --frames 18 --train 6 --val 2 --test 2 --ood 2",
+    f"train data.nc -o run --preset messages {SMALL}",
+    "forecast run data.nc -o forecast.nc",
+    "report run",
+    "info charged-10",
 )
 
 
@@ -126,7 +126,7 @@ def test_wheel_works_alone_in_an_empty_environment(environment: Path, tmp_path: 
     empty = tmp_path / "empty"
     empty.mkdir()
     run(str(environment / "bin/pgode"), "--version", folder=empty)
-    run(str(environment / "bin/python"), "-I", "-c", USE, json.dumps(COMMANDS), folder=empty)
+    run(str(environment / "bin/python"), "-I", "-c", USE, *COMMANDS, folder=empty)
     used = json.loads((empty / "used.json").read_text())
     assert len(used["files"]) > 100
     assert [file for file in used["files"] if not Path(file).is_relative_to(environment)] == []
