@@ -37,6 +37,14 @@ TEST_JOBS ?= 2
 PYTHONS ?= 3.11 3.12 3.13
 TARGET ?= test-python
 
+define check-python
+if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	echo "pgode needs Python 3.11 or newer, and $(or $(PYTHON),python3) is missing or older." >&2; \
+	echo "Install one and name it: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; \
+	exit 1; \
+fi
+endef
+
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -61,8 +69,9 @@ lint: $(STAMP)  ## ruff, mypy and the import contract
 	$(BIN)/mypy --strict src
 	$(BIN)/lint-imports --no-logo
 
+# A file goes to one process as a whole: what its tests share, often a training, is then made once.
 test-python: $(STAMP)  ## The tests that need no browser
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
 	@if ! command -v chromium chromium-browser google-chrome >/dev/null; then \
@@ -79,6 +88,7 @@ test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
 	$(BIN)/python -m pytest -m browser $(PYTEST_FLAGS)
 
 test-all:  ## The tests with Python 3.11, 3.12 and 3.13, as far as they are on this machine
+	@$(check-python)
 	@$(PYTHON) -m release.interpreters $(PYTHONS) --target $(TARGET)
 
 bench: $(STAMP)  ## Measure speed, memory and scaling (benchmarks/)
@@ -90,6 +100,7 @@ docs: $(DOCS_STAMP)  ## Build the pages into site/, without network
 
 # Whatever the index serves, only files whose hash is in constraints-hashed.txt get into it.
 install-verified:  ## pgode in .venv-verified, the SHA-256 of every file checked (Linux x86-64)
+	@$(check-python)
 	@$(PYTHON) -m release.install .venv-verified --flags '$(TORCH_FLAGS)'
 
 hashes: $(STAMP)  ## Write constraints-hashed.txt anew after constraints.txt changed (needs a network)
@@ -114,11 +125,7 @@ clean:  ## Remove the environment and everything that was built, run or cached
 	find src tests benchmarks docs release -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
-	@if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-		echo "pgode needs Python 3.11 or newer, and $(or $(PYTHON),python3) is missing or older." >&2; \
-		echo "Install one and name it: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; \
-		exit 1; \
-	fi
+	@$(check-python)
 	$(PYTHON) -m venv $(VENV)
 
 # torch goes first and alone: its exact version is then settled before anything else asks for it.

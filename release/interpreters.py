@@ -1,7 +1,7 @@
 """`python -m release.interpreters 3.12 3.13`: run the tests with those Pythons that are here.
 
 `make test-all` calls it. Each version gets an environment of its own, .venv-3.12 beside .venv. A
-version that is not on this machine is skipped, with a line that says so.
+version that this machine lacks is skipped, with a line that says so.
 """
 
 import argparse
@@ -48,10 +48,17 @@ def interpreter(version: str) -> Path | None:
     return next((path for path in candidates(version) if runs(path, version)), None)
 
 
+def environment(version: str) -> str:
+    """The usual environment if it is of this version, else one beside it."""
+    usual = ROOT / ".venv/pyvenv.cfg"
+    told = usual.read_text() if usual.is_file() else ""
+    return ".venv" if f"\nversion = {version}." in told else f".venv-{version}"
+
+
 def tested(version: str, python: Path, target: str) -> bool:
     """Whether the tests pass with an interpreter."""
     print(f"== Python {version}: {python}", flush=True)
-    words = ["--no-print-directory", target, f"VENV=.venv-{version}", f"PYTHON={python}"]
+    words = ["--no-print-directory", target, f"VENV={environment(version)}", f"PYTHON={python}"]
     return subprocess.run(["make", *words], cwd=ROOT, check=False).returncode == 0
 
 
