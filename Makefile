@@ -5,7 +5,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: help demo test lint test-python test-browser bench docs vendor clean
+.PHONY: help demo test lint test-python test-browser test-all bench docs install-verified hashes \
+	licences vendor clean
 
 # The oldest supported Python comes first because the pinned set was tested with it.
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
@@ -32,9 +33,20 @@ DEMO_EVALUATE ?=
 PYTEST_FLAGS ?=
 # Processes that share the tests, each with one thread.
 TEST_JOBS ?= 2
+# The Pythons of `make test-all`, and the target it runs with each.
+PYTHONS ?= 3.11 3.12 3.13
+TARGET ?= test-python
+
+define check-python
+if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	echo "pgode needs Python 3.11 or newer, and $(or $(PYTHON),python3) is missing or older." >&2; \
+	echo "Install one and name it: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; \
+	exit 1; \
+fi
+endef
 
 help:  ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(STAMP)  ## Simulate Charged, find its law, evaluate, forecast, and write a report
 	rm -rf $(DEMO)/run
@@ -57,8 +69,9 @@ lint: $(STAMP)  ## ruff, mypy and the import contract
 	$(BIN)/mypy --strict src
 	$(BIN)/lint-imports --no-logo
 
+# A file goes to one process as a whole: what its tests share, often a training, is then made once.
 test-python: $(STAMP)  ## The tests that need no browser
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) --dist loadfile --no-loadscope-reorder $(PYTEST_FLAGS)
 
 test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
 	@if ! command -v chromium chromium-browser google-chrome >/dev/null; then \
@@ -74,12 +87,27 @@ test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
 	fi
 	$(BIN)/python -m pytest -m browser $(PYTEST_FLAGS)
 
+test-all:  ## The tests with Python 3.11, 3.12 and 3.13, as far as they are on this machine
+	@$(check-python)
+	@$(PYTHON) -m release.interpreters $(PYTHONS) --target $(TARGET)
+
 bench: $(STAMP)  ## Measure speed, memory and scaling (benchmarks/)
 	$(BIN)/python -m benchmarks
 
 docs: $(DOCS_STAMP)  ## Build the pages into site/, without network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Open site/index.html"
+
+# Whatever the index serves, only files whose hash is in constraints-hashed.txt get into it.
+install-verified:  ## pgode in .venv-verified, the SHA-256 of every file checked (Linux x86-64)
+	@$(check-python)
+	@$(PYTHON) -m release.install .venv-verified --flags '$(TORCH_FLAGS)'
+
+hashes: $(STAMP)  ## Write constraints-hashed.txt anew after constraints.txt changed (needs a network)
+	$(BIN)/python -m release.hashes
+
+licences: $(STAMP)  ## Licences of all that pgode installs, as a table and an SBOM, into build/
+	$(BIN)/python -m release.licences
 
 # The report's molecule player is 3Dmol.js, which its pages carry, so that they need no network. Its
 # minified build and its licence are in the repository, as this target takes them from npm's package,
@@ -93,15 +121,11 @@ vendor:  ## Fetch the pinned 3Dmol.js into src/pgode/reports/assets/ (needs npm 
 	cp "$$folder/package/LICENSE" $(ASSETS)/3Dmol-LICENSE.txt
 
 clean:  ## Remove the environment and everything that was built, run or cached
-	rm -rf $(VENV) build dist site $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
-	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+	rm -rf $(VENV) .venv-* build dist site $(DEMO) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find src tests benchmarks docs release -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
-	@if ! "$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-		echo "pgode needs Python 3.11 or newer, and $(or $(PYTHON),python3) is missing or older." >&2; \
-		echo "Install one and name it: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; \
-		exit 1; \
-	fi
+	@$(check-python)
 	$(PYTHON) -m venv $(VENV)
 
 # torch goes first and alone: its exact version is then settled before anything else asks for it.

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,32 @@ import pytest
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+# Files that take longest come first: `make test` hands out whole files, and one that began last
+# would keep one process busy while the others have nothing left to do.
+LONG = (
+    "test_readme.py",
+    "runs/export/test_models.py",
+    "reproduce/runner/test_grid.py",
+    "cli/test_laws.py",
+    "runs/export/test_exporting.py",
+    "reproduce/datasets/test_proteins.py",
+    "training/parallel/test_equality.py",
+    "training/parallel/test_processes.py",
+    "training/test_resume.py",
+    "examples/test_examples.py",
+    "models/test_conformance.py",
+    "tuning/test_search.py",
+    "tuning/test_interruption.py",
+    "release/test_wheel.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the long files first; the order of all others, and of tests within a file, is kept."""
+    rank = {Path(__file__).parent / name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(item.path, len(LONG)))
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -24,8 +24,9 @@ def described() -> dict[str, str]:
 
 
 def texts() -> Iterator[Path]:
-    files = [path for path in ROOT.iterdir() if path.is_file()]
-    for folder in ("src", "tests", "docs", "benchmarks", ".ci"):
+    # In a work tree beside the repository, .git is a file that names the repository's place.
+    files = [path for path in ROOT.iterdir() if path.is_file() and path.name != ".git"]
+    for folder in ("src", "tests", "docs", "benchmarks", "release", ".ci"):
         files += [path for path in (ROOT / folder).rglob("*") if path.is_file()]
     return (path for path in files if path.suffix in TEXT and "__pycache__" not in path.parts)
 

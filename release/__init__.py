@@ -1,0 +1,1 @@
+"""Tools of those who install or release pgode: hashes, licences, interpreters. Not shipped."""
