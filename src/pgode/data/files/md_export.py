@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from pgode.data.files.layout import damaged
+from pgode.data.files.guard.damage import damaged
 from pgode.data.files.md_files import mdtraj, quiet, read_topology, selected
 from pgode.data.molecules import Atoms
 from pgode.runtime.errors import InputError
