@@ -16,6 +16,8 @@ from pgode.runtime.reading import check_file, open_file
 
 Array = Shaped[np.ndarray, "..."]
 MEMBERS = 1000
+EXTRA = 64
+"""Bytes that a member may have beside its name, such as sizes beyond 4 GB."""
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """What numpy writes. Others unpack a few kilobytes to hundreds of megabytes at a time."""
 WORK = 3
@@ -54,6 +56,9 @@ def _members(path: Path, archive: zipfile.ZipFile, size: int) -> dict[str, zipfi
     check_claim(path, sum(each.file_size for each in found), size)
     members: dict[str, zipfile.ZipInfo] = {}
     for each in found:
+        if each.comment or len(each.extra) > EXTRA:
+            # A changed length takes the members that follow for a comment, and leaves them out.
+            raise damaged(path, f"{each.filename} has a comment, as numpy writes none")
         if each.compress_type not in METHODS:
             raise damaged(path, f"{each.filename} is packed in a way that numpy does not know")
         name = each.filename.removesuffix(".npy")

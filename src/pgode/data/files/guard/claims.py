@@ -1,5 +1,6 @@
 """What a file claims to hold, against its size on disk: a few bytes can claim petabytes."""
 
+import gzip
 import os
 from pathlib import Path
 
@@ -17,6 +18,16 @@ def disk_size(found: os.stat_result) -> int:
     blocks = getattr(found, "st_blocks", None)
     # Some file systems report no blocks for small or new files.
     return found.st_size if not blocks else min(found.st_size, blocks * 512)
+
+
+def check_gzip(path: Path, size: int) -> None:
+    """Refuse a packed file that is unpacked to far more than its size, by unpacking it once."""
+    most, total = max(FREE, RATIO * size), 0
+    with gzip.open(path) as file:
+        while block := file.read(2**20):
+            total += len(block)
+            if total > most:
+                check_claim(path, total, size)
 
 
 def check_claim(path: Path, claimed: int, size: int, what: str = "it") -> None:
