@@ -20,6 +20,7 @@ def read(path: Path, force: bool = False) -> Trajectories:
     """Read a zarr folder of the trajectories schema."""
     try:
         check_zarr(path)
+        _check_arrays(path)
         opened = xr.open_dataset(
             path.absolute(),  # One such as a::b could mean the address of a server.
             engine="zarr",
@@ -45,6 +46,12 @@ def read(path: Path, force: bool = False) -> Trajectories:
         raise damaged(path, f"chunks of {', '.join(incomplete)} are missing")
     check_hashes(data, dataset.attrs, path, force)
     return data
+
+
+def _check_arrays(path: Path) -> None:
+    """Open array after array, as zarr does at once: of several errors it would print all but one."""
+    for metadata in sorted(path.glob("*/.zarray")):
+        zarr.open_array(metadata.parent, mode="r", zarr_format=2)
 
 
 def _arrays(path: Path) -> large.Raw:

@@ -134,7 +134,7 @@ def _form(path: Path, delimiter: str | None, header: bool) -> Form:
             f"cannot read {path}: {getattr(error, 'strerror', None) or error}. Expected a text "
             f"file with columns. Check the path."
         ) from None
-    if not head.strip():
+    if not head.removeprefix(b"\xef\xbb\xbf").strip():
         raise InputError(
             f"{path} is empty. Expected a table with one row per object and time. Check the path."
         )
