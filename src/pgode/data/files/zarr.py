@@ -49,7 +49,7 @@ def read(path: Path, force: bool = False) -> Trajectories:
 
 
 def _check_arrays(path: Path) -> None:
-    """Open array after array, as zarr does at once: of several errors it would print all but one."""
+    """Open array after array: of the errors of several at once, zarr prints all but one."""
     for metadata in sorted(path.glob("*/.zarray")):
         zarr.open_array(metadata.parent, mode="r", zarr_format=2)
 
