@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Set before numba or torch is imported. Sums over several threads may differ in their last bits
 # from run to run, and the tests compare values; commands that tests start inherit the same. Set one
@@ -12,6 +13,19 @@ import pytest
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+# The same examples on every machine, however busy it is. HYPOTHESIS_PROFILE=attack tries more.
+EXAMPLES = {"quick": 15, "attack": 500}
+for profile, examples in EXAMPLES.items():
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 # Files that take longest come first: `make test` hands out whole files, and one that began last

@@ -5,6 +5,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Force
+
 PROBLEMS = 1
 """Exit code if training would suffer from what was found."""
 STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan"}
@@ -13,6 +15,7 @@ STYLES = {"problem": "bold red", "warning": "yellow", "note": "cyan"}
 def check(
     file: Path,
     *,
+    force: Force = False,
     json: Annotated[bool, Parameter(negative=())] = False,
     condition: int | None = None,
     horizon: int | None = None,
@@ -53,7 +56,7 @@ def check(
             found = examine_table(file, condition=condition, horizon=horizon, on_progress=told)
         else:
             found = examine(
-                files.read(file),
+                files.read(file, force=force),
                 str(file),
                 condition=condition,
                 horizon=horizon,

@@ -5,13 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, ResultFile
+from pgode.cli.parameters import Device, Force, ResultFile
 from pgode.runtime.errors import InputError
 
 
 def compare(
     *runs: str,
     data: Path | None = None,
+    force: Force = False,
     split: str = "test",
     origins: str | None = None,
     metric: str = "mse",
@@ -68,6 +69,7 @@ def compare(
         result = compare_runs(
             runs,
             data,
+            force=force,
             split=split,
             origins=origins,
             metric=metric,

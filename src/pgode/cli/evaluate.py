@@ -5,13 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, ResultFile, RunData, RunName, SampleSeed
+from pgode.cli.parameters import Device, Force, ResultFile, RunData, RunName, SampleSeed
 
 
 def evaluate(
     run: RunName,
     *,
     data: RunData = None,
+    force: Force = False,
     split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     metrics: str | None = None,
@@ -63,12 +64,12 @@ def evaluate(
     console = table_console()
     with console.status("forecasting"):
         result = opened.evaluate(
-            files.read(source),
+            files.read(source, force=force),
             splits=list(split) or None,
             horizons=None if horizons is None else whole_numbers(horizons, "--horizons"),
             samples=samples,
             seed=seed,
-            replicas=None if replicas is None else files.read(replicas),
+            replicas=None if replicas is None else files.read(replicas, force=force),
             source=str(source),
             origins=origins,
             metrics=asked if json is None else None,

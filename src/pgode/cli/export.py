@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import RunName
+from pgode.cli.parameters import Force, RunName
 
 
 def export(
@@ -15,6 +15,7 @@ def export(
     condition: int | None = None,
     until: int | None = None,
     data: Path | None = None,
+    force: Force = False,
 ) -> None:
     """Write the mean forecast of a run as a file that needs no pgode.
 
@@ -40,7 +41,7 @@ def export(
     check_output(output)
     console = Console()
     with console.status("exporting"):
-        exported = export_run(run, output, data=data, condition=condition, until=until)
+        exported = export_run(run, output, data=data, force=force, condition=condition, until=until)
     given, found = exported.signature, exported.comparison
     fewest, most = found.objects
     sizes = f"{most}" if fewest == most else f"{fewest} to {most}"

@@ -5,10 +5,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Force
+
 
 def export_md(
     data: Path,
     *,
+    force: Force = False,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     topology: Path | None = None,
     system: int | None = None,
@@ -46,7 +49,7 @@ def export_md(
             f"cannot write {output}: it is the input. Expected another path, so that nothing is "
             f"lost. Choose one."
         )
-    opened = md_export.open_forecast_or_data(data)
+    opened = md_export.open_forecast_or_data(data, force)
     with silenced():
         frames = md_export.write(
             opened,

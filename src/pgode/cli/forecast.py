@@ -5,13 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, RunName, SampleSeed
+from pgode.cli.parameters import Device, Force, RunName, SampleSeed
 
 
 def forecast(
     run: RunName,
     data: Path,
     *,
+    force: Force = False,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     table: Annotated[bool, Parameter(negative=())] = False,
     split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
@@ -59,7 +60,7 @@ def forecast(
     from pgode.runtime.files import file_size, writable_folder
 
     if format_:
-        _write_for_hubs(format_, run, data, output, device)
+        _write_for_hubs(format_, run, data, output, device, force)
         return
     (check_table_output if table else check_output)(output)
     check_samples(output, samples)
@@ -72,7 +73,7 @@ def forecast(
 
     with console.status("forecasting"):
         result = opened.forecast(
-            of_splits(opened.observed(data, on_note=say), split, str(data)),
+            of_splits(opened.observed(data, on_note=say, force=force), split, str(data)),
             until=until,
             times=None if times is None else numbers(times, "--times"),
             samples=SAMPLES if samples is None else samples,
@@ -87,7 +88,9 @@ def forecast(
         say(trust)
 
 
-def _write_for_hubs(form: str, run: str, data: Path, output: Path, device: str) -> None:
+def _write_for_hubs(
+    form: str, run: str, data: Path, output: Path, device: str, force: bool
+) -> None:
     """Quantiles of weekly totals in the columns of forecast hubs."""
     from rich.console import Console
 
@@ -101,5 +104,5 @@ def _write_for_hubs(form: str, run: str, data: Path, output: Path, device: str) 
     check_hubverse_output(output)
     writable_folder(output)
     opened = Run.open(run, device)
-    when, weeks = write_hubverse(opened, files.read(data), output, str(data))
+    when, weeks = write_hubverse(opened, files.read(data, force=force), output, str(data))
     Console().print(f"wrote {output}: {weeks} weeks after {when}", highlight=False, soft_wrap=True)

@@ -4,9 +4,14 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Force
+
 
 def info(
-    path: Annotated[str, Parameter()], *, json: Annotated[bool, Parameter(negative=())] = False
+    path: Annotated[str, Parameter()],
+    *,
+    force: Force = False,
+    json: Annotated[bool, Parameter(negative=())] = False,
 ) -> None:
     """Describe a data file, a table or a run.
 
@@ -36,7 +41,7 @@ def info(
             _print_columns(described)
             return
     elif files.is_data(Path(path)):
-        described = files.read(Path(path)).summary()
+        described = files.read(Path(path), force=force).summary()
         rows = {name: _text(value) for name, value in described.items()}
         if described["objects"]["min"] != described["objects"]["max"]:
             rows["objects"] += " per system"

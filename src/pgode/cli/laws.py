@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import RunData, RunName
+from pgode.cli.parameters import Force, RunData, RunName
 from pgode.runtime.errors import InputError
 
 
@@ -13,6 +13,7 @@ def laws(
     run: RunName,
     *,
     data: RunData = None,
+    force: Force = False,
     csv: Path | None = None,
     svg: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
@@ -48,7 +49,7 @@ def laws(
             writable_file(path)
     console = Console(soft_wrap=True, highlight=False)
     with Console(stderr=True).status("reading the laws"):
-        found = laws_of(opened, None if source is None else files.read(source))
+        found = laws_of(opened, None if source is None else files.read(source, force=force))
     if svg is not None and not found.laws:
         raise InputError(
             f"there is no picture to write to {svg}: the run {opened.folder} has no laws, because "

@@ -14,4 +14,11 @@ Device = Annotated[
     str,
     Parameter(help="auto (CUDA, else Apple's MPS, else the CPU), cpu, cuda, cuda:N or mps."),
 ]
+Force = Annotated[
+    bool,
+    Parameter(
+        negative=(),
+        help="Read data that differ from the hash that was stored with them, with a warning.",
+    ),
+]
 ResultFile = Annotated[Path | None, Parameter(help="File for the full result.")]

@@ -5,13 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, RunData, RunName, SampleSeed
+from pgode.cli.parameters import Device, Force, RunData, RunName, SampleSeed
 
 
 def report(
     run: RunName,
     *,
     data: RunData = None,
+    force: Force = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     examples: int = 6,
@@ -53,7 +54,7 @@ def report(
     with console.status("forecasting and drawing"):
         write_run_report(
             opened,
-            files.read(source),
+            files.read(source, force=force),
             target,
             examples=examples,
             samples=samples,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, ResultFile
+from pgode.cli.parameters import Device, Force, ResultFile
 from pgode.runtime.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def robustness(
     *runs: str,
     data: Path | None = None,
+    force: Force = False,
     split: str = "test",
     magnitudes: Annotated[str, Parameter(allow_leading_hyphen=True)] = "0.001,0.01,0.1",
     horizon: int | None = None,
@@ -78,7 +79,7 @@ def robustness(
             f"--json or --output another name."
         )
     console = Console()
-    result = _measure(runs, data, split, perturbations, console, device)
+    result = _measure(runs, data, force, split, perturbations, console, device)
     for table in (growth_table(result), bound_table(result), comparison_table(result)):
         if table is not None:
             console.print(table)
@@ -94,6 +95,7 @@ def robustness(
 def _measure(
     runs: tuple[str, ...],
     data: Path | None,
+    force: bool,
     split: str,
     perturbations: "Perturbations",
     console: "Console",
@@ -114,5 +116,11 @@ def _measure(
             bar.update(tasks[run], completed=share)
 
         return measure_robustness(
-            runs, data, split=split, perturbations=perturbations, on_progress=show, device=device
+            runs,
+            data,
+            force=force,
+            split=split,
+            perturbations=perturbations,
+            on_progress=show,
+            device=device,
         )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device
+from pgode.cli.parameters import Device, Force
 
 REASONS = {
     "molecules": "the data describe a molecule",
@@ -18,6 +18,7 @@ REASONS = {
 def train(
     data: Path | None = None,
     *,
+    force: Force = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     model: str | None = None,
     preset: str | None = None,
@@ -103,7 +104,9 @@ def train(
                     "moved). Start a new run to change settings."
                 )
             file = data or source_of(resume)
-            api.resume(resume, file, device=device, display=Live(), processes=processes)
+            api.resume(
+                resume, file, device=device, display=Live(), processes=processes, force=force
+            )
             folder = resume
         else:
             if data is None or output is None:
@@ -114,6 +117,7 @@ def train(
             api.train(
                 data,
                 output,
+                force=force,
                 model=model,
                 preset=preset,
                 horizon=horizon,

@@ -5,10 +5,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Force
+
 
 def tune(
     data: Path | None = None,
     *,
+    force: Force = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     trials: int = 40,
     model: str = "pgode",
@@ -81,7 +84,7 @@ def tune(
     settings = parse_changes(list(changes))
     console = terminal()
     if list_space:
-        for table in space_tables(data, model, preset, space, config, settings):
+        for table in space_tables(data, model, preset, space, config, settings, force):
             console.print(table)
         return 0
     if data is None or output is None:
@@ -97,6 +100,7 @@ def tune(
         tuning = search(
             data,
             output,
+            force=force,
             trials=trials,
             model=model,
             preset=preset,

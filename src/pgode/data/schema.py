@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -101,23 +102,38 @@ def content_hash(ds: xr.Dataset, pieces: Pieces | None = None) -> str:
     are read in pieces; `pieces` may hand them over for whoever reads them anyway.
     """
     given = pieces or {}
+    entries = []
+    for name, variable in ds.variables.items():
+        held = variable.data
+        stored = isinstance(held, StoredArray | EdgeColumn)
+        found = given.get(str(name)) or (held.pieces() if stored else iter((variable.values,)))
+        dims = tuple(str(dim) for dim in variable.dims)
+        entries.append(Entry(str(name), dims, tuple(variable.shape), found))
+    return hash_of(entries, ds.attrs)
+
+
+class Entry(NamedTuple):
+    """A variable as it is hashed: its values come in pieces, in the order of an array."""
+
+    name: str
+    dims: tuple[str, ...]
+    shape: tuple[int, ...]
+    pieces: Iterator[Shaped[np.ndarray, "..."]]
+
+
+def hash_of(entries: Iterable[Entry], attributes: Mapping[Any, Any]) -> str:
+    """The content hash of variables that need not be in one dataset."""
     digest = hashlib.sha256()
-    for name in sorted(str(name) for name in ds.variables):
-        variable = ds[name]
-        digest.update(json.dumps([name, variable.dims, variable.shape]).encode())
-        held = variable.variable.data
-        if isinstance(held, StoredArray | EdgeColumn):
-            for piece in given.get(name) or held.pieces():
-                digest.update(_bytes(piece))
-            continue
-        array = variable.values
-        if array.dtype.kind in "US":
-            digest.update(json.dumps(array.tolist()).encode())
-        else:
-            digest.update(_bytes(array))
-    digest.update(json.dumps(ds.attrs["time_units"]).encode())
-    if "time_origin" in ds.attrs:
-        digest.update(json.dumps(ds.attrs["time_origin"]).encode())
+    for name, dims, shape, pieces in sorted(entries, key=operator.attrgetter("name")):
+        digest.update(json.dumps([name, dims, shape]).encode())
+        for array in pieces:
+            if array.dtype.kind in "US":
+                digest.update(json.dumps(array.tolist()).encode())
+            else:
+                digest.update(_bytes(array))
+    digest.update(json.dumps(attributes["time_units"]).encode())
+    if "time_origin" in attributes:
+        digest.update(json.dumps(attributes["time_origin"]).encode())
     return digest.hexdigest()
 
 

@@ -22,6 +22,7 @@ def train(
     data: Trajectories | Path | str,
     folder: Path | str,
     *,
+    force: bool = False,
     model: str | None = None,
     preset: str | None = None,
     horizon: int | None = None,
@@ -50,7 +51,7 @@ def train(
     from its weights, with its model, preset and settings but for a smaller learning rate and no
     curriculum. The data must be of the same kind. Scales are fitted to it with
     `refit_scales=True` and kept with False; if not given, as the untouched weights forecast better.
-    `settings` may change what leaves the shapes of weights alone.
+    `settings` may change what leaves the shapes of weights alone. `force` is as for `pgode.read`.
     """
     options = {
         "window.horizon": horizon,
@@ -71,7 +72,7 @@ def train(
         chosen = _possible(model or "pgode", preset, file, changes)
     training.check_new(Path(folder))
     writable_folder(Path(folder) / "config.json")
-    trajectories, source = _read(data)
+    trajectories, source = _read(data, force)
     if display is not None and trajectories.is_stored:
         display.say(f"{source} is large for the memory at hand, so it is read window by window")
     if preset is None and origin is None:
@@ -119,6 +120,7 @@ def resume(
     folder: Path | str,
     data: Trajectories | Path | str,
     *,
+    force: bool = False,
     device: str = AUTO,
     display: Display | None = None,
     processes: int | None = None,
@@ -126,10 +128,10 @@ def resume(
     """Continue a run that was stopped, to the same numbers as without the interruption.
 
     With another number of `processes` than before they are the same up to rounding, on another
-    device up to its rounding and random draws.
+    device up to its rounding and random draws. `force` is as for `pgode.read`.
     """
     chosen_device(device)
-    trajectories, source = _read(data)
+    trajectories, source = _read(data, force)
     return training.resume(
         folder,
         trajectories,
@@ -148,7 +150,7 @@ def open_run(folder: Path | str, device: str = AUTO) -> Run:
     return Run.open(folder, device)
 
 
-def _read(data: Trajectories | Path | str) -> tuple[Trajectories, str]:
+def _read(data: Trajectories | Path | str, force: bool) -> tuple[Trajectories, str]:
     if isinstance(data, Trajectories):
         return data, ""
-    return files.read(Path(data)), str(data)
+    return files.read(Path(data), force=force), str(data)

@@ -29,6 +29,7 @@ def compare(
     runs: Sequence[Run | Path | str],
     data: Trajectories | Path | str | None = None,
     *,
+    force: bool = False,
     split: str = "test",
     origins: str | None = None,
     metric: str = "mse",
@@ -42,7 +43,7 @@ def compare(
     The first run is the one that others are compared with, and whose scaled units are used. Runs
     may have conditions of different lengths: windows are aligned so that all forecast the same
     frames. The data are those of the first run if not given. Runs that are opened here compute on
-    `device`.
+    `device`. `force` is as for `pgode.read`.
     """
     opened = named_runs(runs, device)
     first = next(iter(opened.values()))
@@ -50,7 +51,7 @@ def compare(
     check_metric(metric)
     chosen_metrics([metric], first.normaliser, samples)
     source = data if data is not None else source_of(first.folder)
-    given = source if isinstance(source, Trajectories) else files.read(Path(source))
+    given = source if isinstance(source, Trajectories) else files.read(Path(source), force=force)
     label = "the given data" if isinstance(source, Trajectories) else str(source)
     parts = {name: run.conform(given, label).split_of(split) for name, run in opened.items()}
     condition = max(run.config.window.condition for run in opened.values())

@@ -24,6 +24,7 @@ def measure_robustness(
     runs: Sequence[Path | str],
     data: Trajectories | Path | str | None = None,
     *,
+    force: bool = False,
     split: str = "test",
     perturbations: Perturbations | None = None,
     on_progress: OnProgress = lambda run, share: None,
@@ -33,13 +34,13 @@ def measure_robustness(
 
     `runs` are folders or names of shipped models. The default of `data` is the file that the first
     run was trained on, that of `perturbations` the horizon it was trained for. All runs are opened
-    and their data checked before the first is measured.
+    and their data checked before the first is measured. `force` is as for `pgode.read`.
     """
     paths = _paths(runs)
     opened = [Run.open(path, device) for path in paths]
     perturbations = perturbations or Perturbations(opened[0].config.window.horizon)
     names = _names(paths, [run.folder.resolve() for run in opened])
-    trajectories, source = _read(source_of(paths[0]) if data is None else data)
+    trajectories, source = _read(source_of(paths[0]) if data is None else data, force)
     systems = [
         run.conform(trajectories, f"{source} (for the run {path})").split_of(split)
         for path, run in zip(paths, opened, strict=True)
@@ -81,11 +82,11 @@ def _paths(runs: Sequence[Path | str]) -> list[str]:
     return [str(run) for run in runs]
 
 
-def _read(data: Trajectories | Path | str) -> tuple[Trajectories, str]:
+def _read(data: Trajectories | Path | str, force: bool) -> tuple[Trajectories, str]:
     """The data, and its name in messages and on the page."""
     if isinstance(data, Trajectories):
         return data, "the given data"
-    return files.read(Path(data)), str(data)
+    return files.read(Path(data), force=force), str(data)
 
 
 def _names(runs: Sequence[str], folders: Sequence[Path]) -> list[str]:

@@ -75,16 +75,21 @@ class Run:
         return conformed(data, self.normaliser, source)
 
     def observed(
-        self, given: Any, source: str = "", on_note: Callable[[str], None] = lambda text: None
+        self,
+        given: Any,
+        source: str = "",
+        on_note: Callable[[str], None] = lambda text: None,
+        force: bool = False,
     ) -> Trajectories:
         """Observed systems in any form that `forecast` takes, as trajectories.
 
-        `on_note` receives what a person should know, such as objects that have left.
+        `on_note` receives what a person should know, such as objects that have left. `force` is
+        as for `pgode.read`.
         """
         condition = self.config.window.condition
         source = source or named(given)
         return observed_systems(
-            given, self.normaliser, self.data, condition, source, on_note=on_note
+            given, self.normaliser, self.data, condition, source, on_note=on_note, force=force
         )
 
     def forecast(

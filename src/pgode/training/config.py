@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
 from pydantic import Field, model_validator
 
 from pgode.data.simulate import generated_by
 from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_class, model_config
 from pgode.runtime.errors import InputError
+from pgode.runtime.reading import parse_yaml, read_yaml
 from pgode.runtime.settings import Settings, UnknownSettingError, merged, setting_names, validated
 from pgode.training.checkpoint import OutdatedRunError, check_format
 from pgode.training.presets import find_preset, preset_for, presets_of
@@ -284,19 +284,13 @@ def parse_changes(pairs: list[str]) -> dict[str, Any]:
                 f"--set {pair} is not of the form key=value. Expected, for instance, "
                 f"--set model.width=64."
             )
-        changes[key] = _yaml(value, f"--set {pair}")
+        changes[key] = parse_yaml(value, f"--set {pair}")
     return changes
 
 
 def read_settings(file: Path) -> dict[str, Any]:
     """The content of a YAML file of settings, or of the config.json of a run."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot read the config {file}: {error}. Expected a YAML file. Correct the path."
-        ) from None
-    content = _yaml(text, str(file))
+    content = read_yaml(file, "the config")
     if not isinstance(content, dict):
         raise InputError(
             f"the config {file} holds {type(content).__name__}, not keys and values. Expected "
@@ -306,15 +300,6 @@ def read_settings(file: Path) -> dict[str, Any]:
         check_format(content.pop("format"), file)
         return with_implied(content)
     return content
-
-
-def _yaml(text: str, source: str) -> Any:
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(
-            f"{source} is not valid YAML: {' '.join(str(error).split())}. Correct it."
-        ) from None
 
 
 def nested(key: str, value: Any) -> dict[str, Any]:

@@ -40,6 +40,7 @@ def tune(
     data: Trajectories | Path | str,
     folder: Path | str,
     *,
+    force: bool = False,
     trials: int = 40,
     model: str = "pgode",
     preset: str | None = None,
@@ -63,6 +64,7 @@ def tune(
     model and preset. `settings` and `config` fix settings for all trials. The best run is in
     `folder/best`, the page in `folder/report.html`. With one job, the same seed gives the same
     trials again. An interrupt raises `TuningStopped`, a KeyboardInterrupt; nothing is lost.
+    `force` is as for `pgode.read`.
     """
     optuna()
     check_int("--trials", trials, 1)
@@ -78,7 +80,7 @@ def tune(
     options = {"window.horizon": horizon, "training.epochs": epochs, "training.seed": seed}
     changes = dict(settings or {})
     changes |= {key: value for key, value in options.items() if value is not None}
-    trajectories = data if isinstance(data, Trajectories) else files.read(Path(data))
+    trajectories = data if isinstance(data, Trajectories) else files.read(Path(data), force=force)
     source = str(path / "data.nc") if isinstance(data, Trajectories) else str(data)
     asked = base_config(trajectories, model, preset, file, changes)
     if known is not None:

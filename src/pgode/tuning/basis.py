@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.data.trajectories import Trajectories
 from pgode.models import model_config
+from pgode.runtime.reading import read_yaml
 from pgode.training.config import RunConfig, config_for, names_horizon, run_config, within_data
 
 
@@ -41,7 +40,7 @@ def settled(data: Trajectories, config: RunConfig) -> RunConfig:
 
 def fixed_names(file: Path | None, changes: dict[str, Any]) -> set[str]:
     """Full names of the settings that a file or single changes give."""
-    written = yaml.safe_load(file.read_text(encoding="utf-8")) if file is not None else {}
+    written = read_yaml(file, "the config") if file is not None else {}
     return {*changes, *_names(written, "")}
 
 

@@ -23,10 +23,11 @@ def space_tables(
     space: Path | None,
     file: Path | None,
     changes: dict[str, Any],
+    force: bool = False,
 ) -> Iterator[Table]:
     """The settings to be varied, for the data, or else for the preset, or for every preset."""
     if data is not None:
-        trajectories = files.read(data)
+        trajectories = files.read(data, force=force)
         found = [settled(trajectories, base_config(trajectories, model, preset, file, changes))]
     else:
         names = presets_of(model) if preset is None else [preset]

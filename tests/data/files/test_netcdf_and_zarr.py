@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from pgode.data import files
+from pgode.data.files.guard.integrity import ContentWarning
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.runtime.errors import InputError
 
@@ -120,7 +121,7 @@ def test_many_chunks_give_back_the_same(ending, tmp_path):
 
 
 @BOTH
-def test_a_file_changed_by_plain_xarray_is_read_with_a_new_hash(ending, tmp_path):
+def test_a_file_changed_by_plain_xarray_is_read_by_force_or_without_its_hash(ending, tmp_path):
     t = uneven()
     files.write(t, tmp_path / f"data{ending}")
     with xr.open_dataset(tmp_path / f"data{ending}") as opened:
@@ -133,9 +134,42 @@ def test_a_file_changed_by_plain_xarray_is_read_with_a_new_hash(ending, tmp_path
         ds.to_netcdf(path, engine="h5netcdf")
     else:
         ds.to_zarr(path, zarr_format=2)
-    found = files.read(path)
+    with pytest.raises(
+        InputError, match=r"values of .*changed.* remove its attribute content_hash"
+    ):
+        files.read(path)
+    with pytest.warns(ContentWarning, match=r"the values of .*changed.* are not what was written"):
+        found = files.read(path, force=True)
     assert found.parameters[0, 0] == 9.0
     assert found.hash != t.hash
+    del ds.attrs["content_hash"]
+    again = tmp_path / f"again{ending}"
+    if ending == ".nc":
+        ds.to_netcdf(again, engine="h5netcdf")
+    else:
+        ds.to_zarr(again, zarr_format=2)
+    assert files.read(again).hash == found.hash
+
+
+@BOTH
+@pytest.mark.parametrize("name, value", [("generator_settings", "{}"), ("title", ""), ("seed", 12)])
+def test_changed_attributes_are_noticed(ending, name, value, tmp_path):
+    path = tmp_path / f"data{ending}"
+    files.write(uneven(), path)
+    with xr.open_dataset(path) as opened:
+        ds = opened.load()
+    for variable in ds.variables.values():
+        variable.encoding = {}
+    changed = ds.assign_attrs({name: value})
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if ending == ".nc":
+        changed.to_netcdf(path, engine="h5netcdf")
+    else:
+        changed.to_zarr(path, zarr_format=2)
+    with pytest.raises(InputError, match=r"the attributes .* are not what was written"):
+        files.read(path)
+    with pytest.warns(ContentWarning):
+        assert files.read(path, force=True).dataset.attrs[name] == value
 
 
 @BOTH

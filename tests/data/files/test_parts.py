@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from tests.data.large.large_files import both, rich
 from tests.plain_trajectories import build
 from tests.small_systems import uneven
@@ -21,6 +22,8 @@ def test_parts_become_one_file(tmp_path, ending, compress, make):
     data, path = make(), tmp_path / f"data.{ending}"
     write_parts((data.select([k]) for k in range(data.systems)), path, compress=compress)
     assert files.read(path).hash == data.hash
+    with xr.open_dataset(path) as written:
+        assert written.attrs["content_hash"] == data.hash
 
 
 @ENDINGS

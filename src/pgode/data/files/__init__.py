@@ -1,14 +1,17 @@
 """Read and write trajectories; the ending of the path selects the format."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from pgode.data.files import netcdf, npz, parts, zarr
+from pgode.data.files.guard.integrity import ContentWarning
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
+from pgode.runtime.reading import check_file, check_folder
 
-__all__ = ["check_output", "is_data", "read", "write"]
+__all__ = ["check_output", "is_data", "read", "read_again", "write"]
 
 Writer = Callable[[Trajectories, Path], None]
 
@@ -21,7 +24,7 @@ class Format:
     """
 
     endings: tuple[str, ...]
-    read: Callable[[Path], Trajectories]
+    read: Callable[[Path, bool], Trajectories]
     write: Writer | None = None
     is_folder: bool = False
 
@@ -37,8 +40,12 @@ READABLE = {ending: each for each in FORMATS for ending in each.endings}
 WRITABLE = {each.endings[0]: each for each in FORMATS if each.write is not None}
 
 
-def read(path: str | Path) -> Trajectories:
-    """Read and validate trajectories from a NetCDF file, a zarr folder or a numpy archive."""
+def read(path: str | Path, *, force: bool = False) -> Trajectories:
+    """Read and validate trajectories from a NetCDF file, a zarr folder or a numpy archive.
+
+    Data that differ from the hash that was written with them are an error; with `force` they are
+    read all the same, with a `ContentWarning`.
+    """
     path = Path(path)
     known = READABLE.get(path.suffix.lower())
     if known is None:
@@ -52,18 +59,19 @@ def read(path: str | Path) -> Trajectories:
             f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. "
             f"Expected one of {', '.join(READABLE)}. {advice}"
         )
-    if not path.exists():
-        raise InputError(
-            f"cannot read {path}: there is no such file. Expected trajectories in one of "
-            f"{', '.join(READABLE)}. Check the path."
-        )
-    if path.is_dir() != known.is_folder:
-        actual, expected = ("file", "folder") if known.is_folder else ("folder", "file")
-        raise InputError(
-            f"cannot read {path}: it is a {actual}. Expected a {expected}, as {path.suffix} data "
-            f"is. Check the path."
-        )
-    return known.read(path)
+    expected = f"trajectories in one of {', '.join(READABLE)}"
+    if known.is_folder:
+        check_folder(path, expected=f"a folder, as {path.suffix} data is")
+    else:
+        check_file(path, expected=expected)
+    return known.read(path, force)
+
+
+def read_again(path: str | Path) -> Trajectories:
+    """Read data that another process has read and accepted; whoever reads compares their hash."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ContentWarning)
+        return read(path, force=True)
 
 
 def write(trajectories: Trajectories, path: str | Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Shaped
 
-from pgode.data.files.layout import damaged
+from pgode.data.files.guard.damage import damaged
 from pgode.data.large.edges import COLUMNS, EdgeColumn, StoredEdges, graph_ranges
 from pgode.data.large.stored import BLOCK, Place, StoredArray
 from pgode.data.schema import REQUIRED, STATE_DIMS

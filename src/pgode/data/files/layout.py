@@ -1,12 +1,10 @@
-"""Shared by NetCDF and zarr: the stored variables, their chunks, the error for damaged files."""
-
-from pathlib import Path
+"""Shared by NetCDF and zarr: the stored variables and their chunks."""
 
 import numpy as np
 import xarray as xr
 
+from pgode.data.files.guard.integrity import ATTRIBUTES, attribute_hash
 from pgode.data.trajectories import Trajectories
-from pgode.runtime.errors import InputError
 
 CHUNK_BYTES = 2**20
 LARGE = 2**28
@@ -21,7 +19,8 @@ OBJECTS, FRAMES = 8, 64
 def stored(trajectories: Trajectories) -> xr.Dataset:
     """The dataset a file holds; the mask is left out where everything was observed."""
     dataset = trajectories.dataset
-    return dataset.drop_vars("observed") if trajectories.observed.all() else dataset
+    kept = dataset.drop_vars("observed") if trajectories.observed.all() else dataset
+    return kept.assign_attrs({ATTRIBUTES: attribute_hash(dataset.attrs)})
 
 
 def large_chunks(dims: tuple[str, ...], shape: tuple[int, ...], size: int) -> tuple[int, ...]:
@@ -60,13 +59,4 @@ def chunks(variable: xr.Variable) -> tuple[int, ...]:
     return (
         max(1, min(variable.shape[0], CHUNK_BYTES // row)),
         *(max(1, n) for n in variable.shape[1:]),
-    )
-
-
-def damaged(path: Path, reason: object) -> InputError:
-    """The error for a file that is damaged or not of the format of its ending."""
-    text = " ".join(str(reason).split()) or type(reason).__name__
-    return InputError(
-        f"cannot read {path}: it is damaged, incomplete, or not {path.suffix} data ({text}). "
-        f"Expected data written by pgode.data.files.write. Write or copy it again."
     )

@@ -17,10 +17,16 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Int
 
+from pgode.data.files.guard.claims import check_gzip, disk_size
+from pgode.data.files.guard.hdf5 import check_hdf5, is_hdf5
+from pgode.data.files.guard.md_frames import BrokenError, atoms_in
 from pgode.runtime.errors import InputError
+from pgode.runtime.reading import check_file
 
 DEFAULT_SELECTIONS = ("protein", "not water")
 """Tried in this order where the user selects no atoms."""
+REFUSED = (".stk", ".dtr")
+"""Formats that lead to other files."""
 CHUNK = 100
 """Frames read at once: all atoms, including water, are in memory for this many frames only."""
 
@@ -81,11 +87,11 @@ def silenced() -> Iterator[None]:
 
 def read_topology(path: Path) -> Any:
     """The atoms, residues and bonds of a topology file."""
-    _check_exists(path, "a topology: a PDB, GRO, mmCIF, PRMTOP or PSF file")
+    _check_file(path, "a topology: a PDB, GRO, mmCIF, PRMTOP or PSF file")
     library = mdtraj()
     try:
         with quiet():
-            topology = library.load_topology(str(path))
+            topology = library.load_topology(str(path.absolute()))
     # Readers report damage by errors of many types.
     except Exception as error:
         raise InputError(
@@ -147,12 +153,18 @@ def read_frames(
     check_trajectory(path)
     parts = []
     try:
+        atoms = atoms_in(path)
+    except BrokenError as error:
+        raise _damaged(path, str(error)) from None
+    if atoms is not None:
+        _check_atoms(path, atoms, topology, topology_path)
+    try:
         with quiet():
             # mdtraj reads all atoms of every frame, and the others are dropped here: given
             # both a stride and atoms, its TRR reader writes past its memory (1.11.1), and with
             # atoms alone it does not notice a topology that does not fit.
             count = 0
-            for chunk in library.iterload(str(path), chunk=CHUNK, top=topology):
+            for chunk in library.iterload(str(path.absolute()), chunk=CHUNK, top=topology):
                 _check_atoms(path, chunk.n_atoms, topology, topology_path)
                 first = -count % stride
                 count += len(chunk)
@@ -177,7 +189,7 @@ def check_trajectory(path: Path) -> None:
     mdtraj()
     from mdtraj.formats.registry import FormatRegistry
 
-    _check_exists(path, "a trajectory of molecular dynamics")
+    _check_file(path, "a trajectory of molecular dynamics")
     if not path.name.lower().endswith(tuple(FormatRegistry.loaders)):
         raise InputError(
             f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. Expected a "
@@ -186,10 +198,24 @@ def check_trajectory(path: Path) -> None:
         )
 
 
-def _check_exists(path: Path, expected: str) -> None:
-    if not path.is_file():
-        problem = "it is a folder" if path.is_dir() else "there is no such file"
-        raise InputError(f"cannot read {path}: {problem}. Expected {expected}. Check the path.")
+def _check_file(path: Path, expected: str) -> None:
+    """Refuse what is no regular file of a format that holds its content itself."""
+    size = disk_size(check_file(path, expected=expected))
+    if path.suffix.lower() in REFUSED:
+        raise InputError(
+            f"cannot read {path}: files of the kind {path.suffix} name other files to be read. "
+            f"Expected {expected}. Convert it, for instance to XTC."
+        )
+    try:
+        if is_hdf5(path):
+            check_hdf5(path)
+        if path.suffix.lower() == ".gz":
+            check_gzip(path, size)
+    except InputError:
+        raise
+    # The HDF5 library reports damage by errors of many types.
+    except Exception as error:
+        raise _damaged(path, _reason(error)) from None
 
 
 def _check_atoms(path: Path, atoms: int | None, topology: Any, topology_path: Path) -> None:

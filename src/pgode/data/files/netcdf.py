@@ -6,7 +6,10 @@ import xarray as xr
 from xarray.backends import H5NetCDFStore
 
 from pgode.data.files import large
-from pgode.data.files.layout import chunks, damaged, stored
+from pgode.data.files.guard.damage import damaged
+from pgode.data.files.guard.hdf5 import check_hdf5
+from pgode.data.files.guard.integrity import check_hashes
+from pgode.data.files.layout import chunks, stored
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
@@ -15,13 +18,19 @@ CACHE = 16 * 2**20
 """Bytes of decompressed chunks of each variable that are kept for the next reads of them."""
 
 
-def read(path: Path) -> Trajectories:
+def read(path: Path, force: bool = False) -> Trajectories:
     """Read a NetCDF file of the trajectories schema."""
     try:
+        check_hdf5(path)
         # Times are numbers with a unit, even if the unit ("days") looks like that of a calendar.
         # Not cached: values of a file that is larger than memory must not stay there.
+        # Absolute: a path such as a::b could mean the address of a server.
         opened = xr.open_dataset(
-            path, engine="h5netcdf", decode_times=False, decode_timedelta=False, cache=False
+            path.absolute(),
+            engine="h5netcdf",
+            decode_times=False,
+            decode_timedelta=False,
+            cache=False,
         )
         if large.is_large(opened):
             dataset = large.opened(path, opened, _arrays(path))
@@ -33,7 +42,9 @@ def read(path: Path) -> Trajectories:
     # The HDF5 library reports damage by errors of many types.
     except Exception as error:
         raise damaged(path, error) from error
-    return Trajectories.from_dataset(dataset, source=str(path))
+    data = Trajectories.from_dataset(dataset, source=str(path))
+    check_hashes(data, dataset.attrs, path, force)
+    return data
 
 
 def _arrays(path: Path) -> large.Raw:

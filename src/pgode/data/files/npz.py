@@ -7,14 +7,12 @@ optional: parameters (system, parameter), feature_names, parameter_names, split 
 and the masks observed (system, object, time, feature) and present (system, object)
 """
 
-import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Shaped
 
-from pgode.data.files.layout import damaged
+from pgode.data.files.guard.archive import read_archive
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import closest
 from pgode.runtime.errors import InputError
@@ -25,9 +23,12 @@ REQUIRED = ("states", "times", "edges")
 OPTIONAL = ("parameters", "feature_names", "parameter_names", "split", "observed", "present")
 
 
-def read(path: Path) -> Trajectories:
-    """Read an archive of these arrays. Pickled arrays are refused: they could run any code."""
-    arrays = _arrays(path)
+def read(path: Path, force: bool = False) -> Trajectories:
+    """Read an archive of these arrays, which has checksums, but no hash that `force` could ignore.
+
+    Pickled arrays are refused: they could run any code.
+    """
+    arrays = read_archive(path, (*REQUIRED, *OPTIONAL), lambda names: _check_names(names, path))
     parameters = arrays.get("parameters")
     return Trajectories.build(
         arrays["states"],
@@ -51,21 +52,6 @@ def _names(noun: str, names: Array | None, labelled: Array | None) -> Array:
     return np.array([f"{noun}{k}" for k in range(width)], dtype=np.str_)
 
 
-def _arrays(path: Path) -> dict[str, Array]:
-    # Opened here because numpy does not close its handle when the archive is broken.
-    with path.open("rb") as file:
-        try:
-            archive = np.load(file, allow_pickle=False)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise damaged(path, error) from error
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise damaged(path, "it holds a single array, not an archive of named ones")
-        with archive:
-            _check_names(archive.files, path)
-            known = [name for name in (*REQUIRED, *OPTIONAL) if name in archive.files]
-            return {name: _array(archive, name, path) for name in known}
-
-
 def _check_names(names: list[str], path: Path) -> None:
     for name in REQUIRED:
         if name not in names:
@@ -80,19 +66,3 @@ def _check_names(names: list[str], path: Path) -> None:
             raise InputError(
                 f'{path} has an array "{name}". Expected the name "{meant}". Rename the array.'
             )
-
-
-def _array(archive: np.lib.npyio.NpzFile, name: str, path: Path) -> Array:
-    try:
-        array: Array = archive[name]
-    except ValueError as error:
-        if "allow_pickle" not in str(error):
-            raise damaged(path, error) from error
-        raise InputError(
-            f'the array "{name}" in {path} holds Python objects, which are never unpickled because '
-            f"that could run any code. Expected numbers or fixed-width text. Save it with a plain "
-            f"dtype, such as float64 or str."
-        ) from None
-    except (OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise damaged(path, error) from error
-    return array

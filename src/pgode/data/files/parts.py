@@ -12,9 +12,11 @@ import zarr
 from jaxtyping import Shaped
 from xarray.backends import H5NetCDFStore
 
+from pgode.data.files.guard.integrity import ATTRIBUTES, CONTENT, attribute_hash
 from pgode.data.files.layout import large_chunks
 from pgode.data.large.edges import COLUMNS
-from pgode.data.schema import STATE_DIMS
+from pgode.data.large.stored import BLOCK
+from pgode.data.schema import STATE_DIMS, Entry, hash_of
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
@@ -35,6 +37,14 @@ class Sink(Protocol):
 
     def append(self, name: str, values: Shaped[np.ndarray, "..."]) -> None:
         """Add values at the end of a variable, which is made at the first call."""
+        ...
+
+    def rows(self, name: str) -> int:
+        """Rows that were appended to a variable; 0 if it was not made."""
+        ...
+
+    def read(self, name: str, rows: slice) -> Shaped[np.ndarray, "..."]:
+        """Rows that were appended."""
         ...
 
     def close_with(self, small: xr.Dataset) -> None:
@@ -67,9 +77,38 @@ def _write(parts: Iterable[Trajectories], path: Path, compress: bool, content_ha
         )
     with replacing(path) as temporary, make(temporary, compress) as sink:
         whole = _filled(sink, parts, path)
-        if content_hash:
-            whole.attrs["content_hash"] = content_hash
+        whole.attrs[CONTENT] = content_hash or hash_of(_entries(sink, whole), whole.attrs)
+        whole.attrs[ATTRIBUTES] = attribute_hash(whole.attrs)
         sink.close_with(whole)
+
+
+def _entries(sink: Sink, small: xr.Dataset) -> Iterator[Entry]:
+    """All variables, of which those that were appended are read again.
+
+    Their hash begins with the number of all rows, which is known only at the end.
+    """
+    for name, variable in small.variables.items():
+        dims = tuple(str(dim) for dim in variable.dims)
+        yield Entry(str(name), dims, variable.shape, iter((variable.values,)))
+    first = sink.read("states", slice(0, 1)).shape
+    for name, dims in STREAMED.items():
+        count = sink.rows(name)
+        if not count and name == "observed":  # Everything was observed.
+            yield Entry(name, dims, (sink.rows("states"), *first[1:]), _ones(sink, first))
+        elif count or name in COLUMNS:
+            shape = (count, *sink.read(name, slice(0, 0)).shape[1:])
+            yield Entry(name, dims, shape, _rows(sink, name, count))
+
+
+def _ones(sink: Sink, shape: tuple[int, ...]) -> Iterator[Shaped[np.ndarray, "..."]]:
+    for _ in range(sink.rows("states")):
+        yield np.ones((1, *shape[1:]), bool)
+
+
+def _rows(sink: Sink, name: str, count: int) -> Iterator[Shaped[np.ndarray, "..."]]:
+    step = max(BLOCK // max(sink.read(name, slice(0, 1)).nbytes, 1), 1)
+    for start in range(0, count, step):
+        yield sink.read(name, slice(start, min(start + step, count)))
 
 
 def _filled(sink: Sink, parts: Iterable[Trajectories], path: Path) -> xr.Dataset:
@@ -135,8 +174,6 @@ def _joined(kept: list[xr.Dataset]) -> xr.Dataset:
             parts = [each[name].values for each in kept]
             joined[str(name)] = (variable.dims, np.concatenate(parts), variable.attrs)
     whole = first.drop_vars(list(joined)).assign(joined)
-    # That of the first part alone.
-    whole.attrs.pop("content_hash", None)
     return whole
 
 
@@ -175,6 +212,13 @@ class _NetCDF:
             self.file.variables[name][first:last] = values
         self.written[name] = last
 
+    def rows(self, name: str) -> int:
+        return self.written.get(name, 0)
+
+    def read(self, name: str, rows: slice) -> Shaped[np.ndarray, "..."]:
+        values: Shaped[np.ndarray, "..."] = self.file.variables[name][rows]
+        return values.astype(bool) if name == "observed" else values
+
     def close_with(self, small: xr.Dataset) -> None:
         small.dump_to_store(self.store)
 
@@ -188,9 +232,7 @@ class _Zarr:
 
     def append(self, name: str, values: Shaped[np.ndarray, "..."]) -> None:
         if name in self.group:
-            array = self.group[name]
-            assert isinstance(array, zarr.Array)
-            array.append(values, axis=0)
+            self.array(name).append(values, axis=0)
             return
         dims = STREAMED[name]
         whole = (2**31, *values.shape[1:])
@@ -205,6 +247,17 @@ class _Zarr:
             config={"write_empty_chunks": True},
         )
         array[:] = values
+
+    def rows(self, name: str) -> int:
+        return int(self.array(name).shape[0]) if name in self.group else 0
+
+    def read(self, name: str, rows: slice) -> Shaped[np.ndarray, "..."]:
+        return np.asarray(self.array(name)[rows])
+
+    def array(self, name: str) -> "zarr.Array[Any]":
+        found = self.group[name]
+        assert isinstance(found, zarr.Array)
+        return found
 
     def close_with(self, small: xr.Dataset) -> None:
         small.to_zarr(self.path, mode="a", zarr_format=2, consolidated=True)

@@ -7,17 +7,22 @@ import xarray as xr
 import zarr
 
 from pgode.data.files import large
-from pgode.data.files.layout import chunks, damaged, stored
+from pgode.data.files.guard.damage import damaged
+from pgode.data.files.guard.integrity import check_hashes
+from pgode.data.files.guard.zarr_store import check_zarr
+from pgode.data.files.layout import chunks, stored
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
 
-def read(path: Path) -> Trajectories:
+def read(path: Path, force: bool = False) -> Trajectories:
     """Read a zarr folder of the trajectories schema."""
     try:
+        check_zarr(path)
+        _check_arrays(path)
         opened = xr.open_dataset(
-            path,
+            path.absolute(),  # One such as a::b could mean the address of a server.
             engine="zarr",
             chunks=None,
             consolidated=False,
@@ -37,14 +42,21 @@ def read(path: Path) -> Trajectories:
     except Exception as error:
         raise damaged(path, error) from error
     data = Trajectories.from_dataset(dataset, source=str(path))
-    if incomplete and dataset.attrs.get("content_hash", data.hash) != data.hash:
+    if incomplete and not force and dataset.attrs.get("content_hash", data.hash) != data.hash:
         raise damaged(path, f"chunks of {', '.join(incomplete)} are missing")
+    check_hashes(data, dataset.attrs, path, force)
     return data
+
+
+def _check_arrays(path: Path) -> None:
+    """Open array after array: of the errors of several at once, zarr prints all but one."""
+    for metadata in sorted(path.glob("*/.zarray")):
+        zarr.open_array(metadata.parent, mode="r", zarr_format=2)
 
 
 def _arrays(path: Path) -> large.Raw:
     """The arrays of the folder by name."""
-    group = zarr.open_group(path, mode="r")
+    group = zarr.open_group(path, mode="r", use_consolidated=False)
     return lambda name: group[name]
 
 
@@ -54,7 +66,7 @@ def _incomplete(path: Path) -> list[str]:
     Zarr reads a missing chunk as a constant. Other writers leave out chunks that hold only that
     constant, so the data is damaged only if its content also differs from its hash.
     """
-    arrays = zarr.open_group(path, mode="r").arrays()
+    arrays = zarr.open_group(path, mode="r", use_consolidated=False).arrays()
     return sorted(name for name, array in arrays if array.nchunks_initialized < array.nchunks)
 
 

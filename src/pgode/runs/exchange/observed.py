@@ -44,13 +44,14 @@ def observed_systems(
     condition: int,
     source: str,
     on_note: Callable[[str], None] = lambda text: None,
+    force: bool = False,
 ) -> Trajectories:
     """Trajectories of anything that holds observed systems.
 
     `given` is a `Trajectories`, an `xarray.Dataset` of the schema, the path of a file, a table
     (pandas, polars or Arrow) with the columns of the table that the run was trained on, a dict of
     arrays as for `Trajectories.build`, or an array of states alone. `on_note` receives what a
-    person should know.
+    person should know. `force` is as for `pgode.read`.
     """
     if isinstance(given, Trajectories):
         return given
@@ -59,7 +60,7 @@ def observed_systems(
     if isinstance(given, str | Path):
         given = Path(given)
         if not is_table(given):
-            return _read_data(given)
+            return _read_data(given, force)
         recipe = table_recipe(record, source)
         frame = read_frame(given, recipe.delimiter, recipe.header, decimal=recipe.decimal)
         return from_observed_frame(frame, recipe, condition, source, on_note)
@@ -129,14 +130,14 @@ def frames_ahead(data: Trajectories, frame_duration: float) -> int | None:
     return int(np.round(gap.min() / frame_duration)) or None
 
 
-def _read_data(path: Path) -> Trajectories:
+def _read_data(path: Path, force: bool) -> Trajectories:
     if not files.is_data(path):
         raise InputError(
             f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. Expected data "
             f"({', '.join(files.READABLE)}) or a table ({', '.join((*TEXT, *PARQUET))}). Convert "
             f"the file."
         )
-    return files.read(path)
+    return files.read(path, force=force)
 
 
 def _from_arrays(

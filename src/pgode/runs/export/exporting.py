@@ -49,6 +49,7 @@ def export_run(
     output: Path | str,
     *,
     data: Trajectories | Path | str | None = None,
+    force: bool = False,
     condition: int | None = None,
     until: int | None = None,
 ) -> Exported:
@@ -56,7 +57,7 @@ def export_run(
 
     `data` are systems to compare forecasts on; the run's own if not given. `condition` and
     `until` are the frames that it observes and forecasts; those of the training if not given. A
-    file that was there is replaced, once all is well.
+    file that was there is replaced, once all is well. `force` is as for `pgode.read`.
     """
     path = Path(output)
     check_output(path)
@@ -71,7 +72,7 @@ def export_run(
                 f"cannot export with {option} {given}. Expected a number of frames, at least 1. "
                 f"Leave it out for that of the training."
             )
-    systems = _systems(opened, data)
+    systems = _systems(opened, data, force)
     signature = Signature.of(opened.model, *frames, changing=changes_within(systems))
     windows = windows_of(opened.model, systems, signature)
     content = _content(opened, signature)
@@ -92,12 +93,12 @@ def export_run(
     return Exported(path, signature, comparison)
 
 
-def _systems(run: Run, data: Trajectories | Path | str | None) -> Trajectories:
+def _systems(run: Run, data: Trajectories | Path | str | None, force: bool) -> Trajectories:
     """The systems to compare on, as the model reads them."""
     if isinstance(data, Trajectories):
         return run.conform(data)
     source = run_folder.source_of(run.folder) if data is None else Path(data)
-    return run.conform(files.read(source), str(source))
+    return run.conform(files.read(source, force=force), str(source))
 
 
 def _content(run: Run, signature: Signature) -> dict[str, Any]:

@@ -130,7 +130,7 @@ def _file_of(data: Trajectories, source: str, folder: Path) -> Iterator[Path]:
 
 
 def _same_data(path: Path, expected: str) -> Trajectories:
-    data = files.read(path)
+    data = files.read_again(path)
     if data.hash != expected:
         raise InputError(
             f"{path} on {os.uname().nodename} is not the data of the leading process: its hash is "

@@ -12,10 +12,9 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from pgode.runtime.choices import did_you_mean
 from pgode.runtime.errors import InputError
+from pgode.runtime.reading import read_yaml
 from pgode.training.config import RunConfig
 from pgode.tuning.space.domains import Choice, Domain, Range, Value, same, shown
 from pgode.tuning.space.settings import changed, value_of
@@ -52,16 +51,7 @@ def read_space(path: Path, base: RunConfig, fixed: Collection[str] = ()) -> dict
 
 
 def _content(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot read the space {path}: {error}. Expected a YAML file. Correct the path."
-        ) from None
-    except yaml.YAMLError as error:
-        raise InputError(
-            f"the space {path} is not valid YAML: {' '.join(str(error).split())}. Correct it."
-        ) from None
+    content = read_yaml(path, "the space")
     if content is None:
         return {}
     if not isinstance(content, dict):

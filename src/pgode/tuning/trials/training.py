@@ -67,7 +67,7 @@ def _trained(plan: TrialPlan, path: Path, data: Trajectories | None) -> tuple[St
 
 def _read(plan: TrialPlan) -> Trajectories:
     """The data of the search, from its file."""
-    data = files.read(Path(plan.source))
+    data = files.read_again(Path(plan.source))
     if data.hash != plan.data_hash:
         raise InputError(
             f"{plan.source} has changed since the search began: its hash is {data.hash[:12]}, that "

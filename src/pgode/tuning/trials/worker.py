@@ -37,7 +37,7 @@ def finish_on_ray(plan: dict[str, Any], data: bytes) -> Iterator[dict[str, bytes
         source.write_bytes(data)
         folder = Path(place) / "run"
         folder.mkdir()
-        if run_trial(TrialPlan.from_json(plan), folder, files.read(source)) is None:
+        if run_trial(TrialPlan.from_json(plan), folder, files.read_again(source)) is None:
             raise KeyboardInterrupt("the trial was stopped")
         found = [path for pattern in KEPT for path in folder.glob(pattern)]
         yield {str(path.relative_to(folder)): path.read_bytes() for path in found}

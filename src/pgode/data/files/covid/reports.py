@@ -6,6 +6,7 @@ then, and rows of the District of Columbia, the territories and ships are passed
 
 import csv
 import hashlib
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -16,7 +17,10 @@ from jaxtyping import Float
 
 from pgode.data.files.covid.states import PLACE, STATES
 from pgode.runtime.errors import InputError
+from pgode.runtime.reading import read_text
 
+LARGEST = 2**26
+"""Bytes of a file."""
 FIRST = date(2020, 4, 12)
 """The first day for which there is a report."""
 COLUMNS = (
@@ -137,7 +141,8 @@ def _read_file(file: Path, until: date) -> Reports:
 def _rows(file: Path, *more: str) -> Iterator[tuple[int, dict[str, str]]]:
     """(line, row) of a file, with the names of columns as they are here."""
     try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
+        text = read_text(file, limit=LARGEST, expected="a daily report of US states")
+        with io.StringIO(text, newline="") as opened:
             reader = csv.reader(opened)
             header = [_name(text) for text in next(reader, [])]
             needed = (*more, "state", *COLUMNS)

@@ -8,8 +8,12 @@ from jaxtyping import Float
 
 from pgode.data.files.mocap.hierarchy import Hierarchy, Joint, Words, hierarchy
 from pgode.runtime.errors import InputError
+from pgode.runtime.reading import read_bytes
 
 __all__ = ["Motion", "read_bvh"]
+
+LARGEST = 2**28
+"""Bytes of a file: an hour of a body with a hundred joints has about 100 MB."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,7 @@ def read_bvh(path: Path) -> Motion:
 
 
 def _lines(path: Path) -> list[str]:
-    if not path.is_file():
-        what = "it is a folder" if path.is_dir() else "there is no such file"
-        raise InputError(f"cannot read {path}: {what}. Expected a BVH file. Check the path.")
-    try:
-        text = path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise InputError(
-            f"cannot read {path}: {error.strerror}. Expected a BVH file. Check its permissions."
-        ) from None
+    text = read_bytes(path, limit=LARGEST, expected="a BVH file").decode("utf-8-sig", "replace")
     lines = text.splitlines()
     first = next((k for k, line in enumerate(lines) if line.strip()), None)
     if first is None or lines[first].split()[0].upper() != "HIERARCHY":

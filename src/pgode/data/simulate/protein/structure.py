@@ -14,8 +14,11 @@ from pgode.data.simulate.protein.peptide import RESIDUES, peptide_pdb
 from pgode.data.simulate.protein.rings import Ring, close_rings, rings_of
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_text
+from pgode.runtime.reading import read_text
 
 DOWNLOAD = "https://files.rcsb.org/download/{}.pdb"
+LARGEST = 2**27
+"""Bytes of a structure: a million atoms have 80 MB."""
 PH = 7.0
 STANDARD = (*RESIDUES.values(), "HOH", "UNK")
 NUCLEIC = (*"ACGUIN", "DA", "DC", "DG", "DT", "DI")
@@ -36,18 +39,7 @@ class Source:
 
 def from_file(path: Path) -> Source:
     """A structure from a PDB file."""
-    if not path.is_file():
-        raise InputError(
-            f"cannot read {path}: there is no such file. Expected a structure in PDB format. Check "
-            f"the path, or use --pdb-id or --sequence."
-        )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"cannot read {path}: {error}. Expected a structure in PDB format, which is plain "
-            f"text. Convert the file."
-        ) from None
+    text = read_text(path, limit=LARGEST, expected="a structure in PDB format, which is text")
     return Source(path.name, _with_atoms(text, str(path)))
 
 

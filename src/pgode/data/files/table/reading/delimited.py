@@ -2,8 +2,10 @@
 
 import csv
 import gzip
+import io
 import re
 import warnings
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import IO, TYPE_CHECKING, cast
 
 from pgode.data.files.table.reading.places import line_numbers
 from pgode.runtime.errors import InputError
+from pgode.runtime.memory import size_text
+from pgode.runtime.reading import open_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +24,10 @@ DELIMITERS = {"comma": ",", "tab": "\t", "semicolon": ";", "space": " ", "pipe":
 HEAD = 2**22
 """Bytes that are looked at to find the form of a file: no first line is longer."""
 MOST_COLUMNS = 20_000
+LINE = 2**26
+"""Bytes of the longest line."""
+UNPACKED, PACKED = 2**28, 100
+"""Bytes that any packed text may unpack to, and times its size if that is more."""
 CHECKED = 10_000
 """Rows with an empty last cell of which the fields are counted."""
 
@@ -39,10 +47,11 @@ def read(path: Path, delimiter: str | None, header: bool, decimal: str) -> "pd.D
 
     form = _form(path, delimiter, header)
     try:
-        with warnings.catch_warnings():
+        _check_size(path)
+        with open_bytes(path) as opened, warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(
-                path,
+                opened,
                 sep=r"\s+" if form.delimiter == " " else form.delimiter,
                 header=None,
                 names=list(form.names),
@@ -62,9 +71,13 @@ def read(path: Path, delimiter: str | None, header: bool, decimal: str) -> "pd.D
         raise _untidy(path, form, str(error)) from None
     except UnicodeDecodeError:
         raise _not_utf8(path) from None
-    except (OSError, EOFError) as error:
+    except InputError:
+        raise
+    # Packed text that is damaged, and cells that no number can hold, are of many types.
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
         raise InputError(
-            f"cannot read {path}: {error}. Expected a text file. Check the file."
+            f"cannot read {path}: {reason}. Expected a text file. Check the file."
         ) from None
     frame = line_numbers(frame, str(path), form.first_line)
     empty = frame.iloc[:, -1].isna().to_numpy()
@@ -81,19 +94,47 @@ def read(path: Path, delimiter: str | None, header: bool, decimal: str) -> "pd.D
 
 def open_bytes(path: Path) -> IO[bytes]:
     """The bytes of a file, of which `.gz` is unpacked."""
-    return cast(IO[bytes], gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+    file = open_file(path, expected="a text file with columns")
+    if path.suffix != ".gz":
+        return cast(IO[bytes], file)
+    unpacked = gzip.GzipFile(fileobj=file)
+    unpacked.myfileobj = cast(io.FileIO, file)  # So that it is closed, too.
+    return cast(IO[bytes], unpacked)
+
+
+def _check_size(path: Path) -> None:
+    """Refuse packed text that is unpacked to far more than its size, and lines without an end."""
+    found, most = path.stat().st_size, path.stat().st_size
+    if path.suffix == ".gz":
+        most = max(UNPACKED, PACKED * found)
+    elif found < LINE:
+        return
+    size = line = 0
+    with open_bytes(path) as file:
+        while block := file.read(2**20):
+            size += len(block)
+            first, last = block.find(b"\n"), block.rfind(b"\n")
+            if line + (first if first >= 0 else len(block)) > LINE:
+                raise _too_many(path, f"a line of more than {LINE // 2**20} MB")
+            line = len(block) - last - 1 if last >= 0 else line + len(block)
+            if size > most:
+                raise InputError(
+                    f"cannot read {path}: it unpacks to more than {size_text(most)}, but has "
+                    f"{size_text(found)}. Expected at most {PACKED} times as much. Unpack it "
+                    f"yourself if that is right, and give the text."
+                )
 
 
 def _form(path: Path, delimiter: str | None, header: bool) -> Form:
     try:
         with open_bytes(path) as file:
             head = file.read(HEAD)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             f"cannot read {path}: {getattr(error, 'strerror', None) or error}. Expected a text "
             f"file with columns. Check the path."
         ) from None
-    if not head.strip():
+    if not head.removeprefix(b"\xef\xbb\xbf").strip():
         raise InputError(
             f"{path} is empty. Expected a table with one row per object and time. Check the path."
         )

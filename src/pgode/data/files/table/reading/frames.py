@@ -5,15 +5,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pgode.data.files.guard.parquet import check_parquet
 from pgode.data.files.table.reading import delimited
 from pgode.data.files.table.reading.places import PARTS
 from pgode.runtime.errors import InputError
+from pgode.runtime.memory import refuse_beyond_memory
+from pgode.runtime.reading import check_file, open_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".feather", ".arrow")
+WORK = 3
+"""Times its size that reading a table takes in memory at least."""
 TEXT = (".csv", ".tsv", ".tab", ".txt", ".dat", ".gz")
 
 
@@ -26,16 +31,13 @@ def read_frame(
     found out. Without a header the columns are named "column 1", "column 2" and so on.
     """
     path = Path(path)
-    if not path.exists():
-        raise InputError(
-            f"cannot read {path}: there is no such file. Expected a table ({', '.join(TEXT[:4])}, "
-            f"{PARQUET[0]}). Check the path."
-        )
     if path.is_dir():
         raise InputError(
             f"cannot read {path}: it is a folder. Expected a table. Name its files, such as "
             f"{path}/*.csv."
         )
+    size = check_file(path, expected=f"a table ({', '.join(TEXT[:4])}, {PARQUET[0]})").st_size
+    refuse_beyond_memory(WORK * size, f"reading {path}", "Split the table into several.")
     if path.suffix.lower() in PARQUET + ARROW:
         return _read_arrow(path)
     return delimited.read(path, delimiter or None, header, decimal)
@@ -98,16 +100,20 @@ def joined(frames: Sequence["pd.DataFrame"], paths: Sequence[Path]) -> "pd.DataF
 
 def _read_arrow(path: Path) -> "pd.DataFrame":
     try:
-        import pyarrow as arrow
         from pyarrow import feather, parquet
     except ImportError:
         raise _no_arrow(str(path)) from None
     read = parquet.read_table if path.suffix.lower() in PARQUET else feather.read_table
     try:
-        return frame_of(read(str(path)))
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
+        if path.suffix.lower() in PARQUET:
+            check_parquet(path)
+        # A file object: the name of a file may be the address of a server to Arrow.
+        with open_file(path) as file:
+            return frame_of(read(file))
+    except InputError:
+        raise
+    # Damaged files are reported by errors of many types, those of memory included.
+    except Exception as error:
         reason = re.sub(r"\s+", " ", str(error))[:120]
         raise InputError(
             f"cannot read {path}: it is damaged, incomplete, or not {path.suffix} data ({reason}). "

@@ -1,0 +1,115 @@
+"""HDF5 files that lead elsewhere, or claim more than they hold, are refused before they are read.
+
+An external link, a dataset stored in another file or a virtual one would read any file that the
+user may read, and a link to a group above it has no end.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pgode.data.files.guard.claims import check_claim, disk_size
+from pgode.data.files.guard.variable_text import text_bytes
+from pgode.runtime.errors import InputError
+from pgode.runtime.reading import check_file
+
+MEMBERS = 10_000
+"""Groups and datasets that are looked at; data of pgode have about 20."""
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+
+def is_hdf5(path: Path) -> bool:
+    """Whether a regular file is in this format; its start may be preceded by a block of others."""
+    with path.open("rb") as file:
+        size = path.stat().st_size
+        place = 0
+        while place < size:
+            file.seek(place)
+            if file.read(8) == SIGNATURE:
+                return True
+            place = max(512, 2 * place)
+    return False
+
+
+def check_hdf5(path: Path) -> None:
+    """Refuse what leads out of the file, and what claims far more than the file can hold.
+
+    Errors of the library are raised as they are, of many types, for damaged files.
+    """
+    import h5py
+
+    size = disk_size(check_file(path))
+    with h5py.File(path, "r") as file:
+        claimed = 0
+        for name, dataset in _datasets(path, file):
+            _check_storage(path, name, dataset)
+            claimed += _claimed(path, name, dataset, size)
+            check_claim(path, claimed, size)
+
+
+def _datasets(path: Path, file: Any) -> Iterator[tuple[str, Any]]:
+    """All datasets, after the links that lead to them have been checked."""
+    import h5py
+
+    waiting, seen, count = [("", file)], set(), 0
+    while waiting:
+        prefix, group = waiting.pop()
+        links = group.id.links
+        for raw in group.id:
+            count += 1
+            if count > MEMBERS:
+                raise InputError(
+                    f"cannot read {path}: it has more than {MEMBERS:,} groups and datasets. "
+                    f"Expected the few of a data file. Check that it is the right file."
+                )
+            name = f"{prefix}/{raw.decode('utf-8', 'backslashreplace')}"
+            kind = links.get_info(raw).type
+            if kind != h5py.h5l.TYPE_HARD:
+                what = {h5py.h5l.TYPE_SOFT: "a link", h5py.h5l.TYPE_EXTERNAL: "another file"}
+                raise _elsewhere(path, name, f"is {what.get(kind, 'a link of unknown kind')}")
+            found = group[raw]
+            if isinstance(found, h5py.Dataset):
+                yield name, found
+            elif isinstance(found, h5py.Group):
+                address = h5py.h5o.get_info(found.id).addr
+                if address in seen:
+                    raise _elsewhere(path, name, "is a group that occurs twice")
+                seen.add(address)
+                waiting.append((name, found))
+
+
+def _check_storage(path: Path, name: str, dataset: Any) -> None:
+    settings = dataset.id.get_create_plist()
+    if settings.get_external_count():
+        raise _elsewhere(path, name, "is stored in another file")
+    if dataset.is_virtual:
+        raise _elsewhere(path, name, "is a view of other datasets (virtual)")
+
+
+def _claimed(path: Path, name: str, dataset: Any, size: int) -> int:
+    """Bytes of a dataset in memory; a chunk is unpacked as a whole, however little is used."""
+    import h5py
+
+    count = int(dataset.size or 0)
+    kind = dataset.dtype
+    if kind.kind == "O":
+        if h5py.check_string_dtype(kind) is None and h5py.check_ref_dtype(kind) is None:
+            raise InputError(
+                f"cannot read {path}: {name} holds lists of varying length. Expected numbers or "
+                f"text. Write it as an array."
+            )
+        if h5py.check_string_dtype(kind) is not None:
+            check_claim(path, 64 * count, size, name)
+            return 64 * count + text_bytes(path, name, dataset, size)
+    chunk = 1
+    for length in dataset.chunks or ():
+        chunk *= int(length)
+    return max(count, chunk if dataset.chunks else 0) * int(kind.itemsize)
+
+
+def _elsewhere(path: Path, name: str, what: str) -> InputError:
+    return InputError(
+        f"cannot read {path}: {name} {what}, so reading it could read any other file. Expected a "
+        f"file that holds its data itself. Copy them into one file, for instance with h5repack or "
+        f"nccopy."
+    )
