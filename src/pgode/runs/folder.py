@@ -177,12 +177,22 @@ def read_config(path: Path) -> RunConfig:
         content = with_implied(content, _roles(path))
         check_parts(content, file)
         config = validated(RunConfig, content, "")
+        _check_complete(content)
         model_config(config.name, config.model)
     except OutdatedRunError:
         raise
     except DAMAGE as error:
         raise damaged("read", file, error) from None
     return config
+
+
+def _check_complete(content: dict[str, Any]) -> None:
+    """Refuse settings of a run that are left out: their defaults may be other ones."""
+    groups = [group for group in ("name", "model", "window", "training") if group not in content]
+    window = content.get("window", {})
+    frames = [f"window.{each}" for each in ("condition", "horizon") if each not in window]
+    if missing := groups or frames:
+        raise ValueError(f"it lacks {' and '.join(missing)}")
 
 
 def _roles(path: Path) -> list[str] | None:
@@ -265,9 +275,10 @@ def weights_file(path: Path) -> Path:
 
 
 def _read(path: Path, name: str) -> dict[str, Any]:
-    """The entries of a JSON file of a run folder."""
+    """The entries of a JSON file of a run folder; a schema names those that are not finite."""
     where = str(path / name)
-    content = parse_json(decoded(read_listed(path, name), where), where, LIMITS)
+    text = decoded(read_listed(path, name), where)
+    content = parse_json(text, where, LIMITS, allow_nan=True)
     return mapping(content, where, "", "the file that pgode train wrote there")
 
 

@@ -195,6 +195,15 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     return tensors, header
 
 
+def is_sealed(path: Path) -> bool:
+    """Whether a checkpoint has a checksum of its own; those of earlier versions have none."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            return SEAL in (file.metadata() or {})
+    except UNREADABLE as error:
+        raise _unreadable(path, str(error)) from None
+
+
 UNREADABLE = (OSError, SafetensorError, ValueError, TypeError, KeyError, RuntimeError)
 """Exceptions of safetensors and torch for a file that is none of theirs."""
 

@@ -2,7 +2,6 @@
 
 import math
 import zipfile
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Self
 
@@ -56,7 +55,7 @@ class StoredCalibration(Stored):
 
     def _check_quantiles(self, name: str, row: list[float]) -> None:
         check_lengths("levels", len(self.levels), {name: row})
-        if any(before > after for before, after in pairwise(row)):
+        if row != sorted(row):
             raise ValueError(
                 f'the entry "{name}" has a quantile below that of a lower level. Expected '
                 f"quantiles that do not decrease."

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -18,9 +19,9 @@ from pydantic import field_validator
 
 from pgode.runtime.errors import InputError
 from pgode.runtime.locks import locked
-from pgode.runtime.reading import Limits, open_file
+from pgode.runtime.reading import Limits, decoded, mapping, open_file, parse_json, read_bytes
 from pgode.runtime.stored.schema import Count, Hash, Stored, parsed
-from pgode.runtime.stored.sealed import read_sealed, write_sealed
+from pgode.runtime.stored.sealed import unsealed, write_sealed
 
 MANIFEST = "manifest.json"
 FORMAT = 1
@@ -85,12 +86,7 @@ class Manifest:
         path = folder / MANIFEST
         if not path.exists():
             return None
-        fix = (
-            f"Restore it from a copy; or have the files of the run checked by their form alone and "
-            f"listed anew: pgode verify {folder} --accept."
-        )
-        content = parsed(_Content, read_sealed(path, fix, LIMITS), str(path), fix)
-        return cls(content.files, frozenset(content.changing))
+        return _parsed(read_bytes(path, "", LIMITS.size), folder)
 
     def write(self, folder: Path) -> None:
         """Replace the manifest of a folder in one step."""
@@ -99,6 +95,20 @@ class Manifest:
             folder / MANIFEST,
             {"format": FORMAT, "files": files, "changing": sorted(self.changing)},
         )
+
+
+@lru_cache(maxsize=8)
+def _parsed(content: bytes, folder: Path) -> Manifest:
+    """The manifest with these bytes: opening a run reads it once for each file."""
+    path = folder / MANIFEST
+    fix = (
+        f"Restore it from a copy; or have the files of the run checked by their form alone and "
+        f"listed anew: pgode verify {folder} --accept."
+    )
+    entries = parse_json(decoded(content, str(path)), str(path), LIMITS)
+    entries = unsealed(mapping(entries, path, "", "the manifest of a run"), path, fix)
+    form = parsed(_Content, entries, str(path), fix)
+    return Manifest(form.files, frozenset(form.changing))
 
 
 def run_files(folder: Path) -> list[str]:

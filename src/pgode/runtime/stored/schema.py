@@ -63,7 +63,8 @@ def _reason(error: ValidationError, content: Any) -> str:
     entry = ".".join(str(part) for part in first["loc"])
     kind, message = first["type"], str(first["msg"])
     if kind == "value_error":
-        return message.removeprefix("Value error, ")
+        reason = message.removeprefix("Value error, ")
+        return f'the entry "{entry}" is wrong: {reason}' if entry else reason
     if kind == "missing":
         return f'it lacks the entry "{entry}". Expected all that pgode writes there.'
     if kind == "extra_forbidden":
