@@ -40,7 +40,7 @@ TRAINED = (
     RESIDUALS_FILE,
 )
 """Files that a training replaces, its calibration included."""
-LIMITS = Limits(size=2**28, nodes=20_000_000)
+LIMITS = Limits(size=2**26, nodes=3_000_000)
 """A calibration of long horizons and many features has millions of numbers."""
 
 

@@ -16,6 +16,8 @@ from pgode.runtime.reading import decoded, parse_json
 from pgode.runtime.stored.checking import is_present, read_listed
 from pgode.training.stored.log import check_order, check_row
 
+LARGEST = 2**25
+"""Bytes of a log that is read: tens of thousands of epochs."""
 LOG, TABLE, DAMAGED = "metrics.jsonl", "metrics.csv", "metrics.damaged.jsonl"
 
 
@@ -109,7 +111,7 @@ def checked_metrics(folder: Path) -> list[EpochRow]:
     path = folder / LOG
     if not is_present(folder, LOG):
         return []
-    lines = read_listed(folder, LOG).splitlines()
+    lines = read_listed(folder, LOG, limit=LARGEST).splitlines()
     rows = [_parsed(line, f"line {number} of {path}") for number, line in enumerate(lines, 1)]
     check_order(rows, str(path))
     return [cast(EpochRow, {**row, "val_mse": _infinite(row["val_mse"])}) for row in rows]

@@ -23,7 +23,7 @@ FIX = (
     "Restore the file from a copy, or calibrate again: remove it and continue the run with pgode "
     "train --resume."
 )
-MAX_BYTES = 2**28
+MAX_BYTES = 2**25
 """Of the arrays of an archive of residuals when unpacked: more than any that training writes."""
 
 

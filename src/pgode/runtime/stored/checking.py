@@ -12,7 +12,7 @@ from pgode.runtime.files import file_size
 from pgode.runtime.reading import check_file, read_bytes
 from pgode.runtime.stored.manifest import MANIFEST, FileRecord, Manifest, fingerprint
 
-LIMIT = 2**28
+LIMIT = 2**26
 """Bytes of a file that is read as a whole. Weights are not: they are read tensor by tensor."""
 TRIES = 5
 """A training may replace file and manifest while they are read."""

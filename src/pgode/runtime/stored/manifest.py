@@ -145,9 +145,10 @@ def changes(folder: Path, *names: str, adopt: bool = False) -> Iterator[None]:
     """
     with locked(folder / MANIFEST):
         before = Manifest.read(folder)
+        announced = before is not None and before.changing.issuperset(names)
         if before is None and adopt:
             before = Manifest.of(folder)
-        if before is not None and (not before.changing.issuperset(names) or adopt):
+        if before is not None and not announced:
             replace(before, changing=before.changing | set(names)).write(folder)
     if before is None:
         yield

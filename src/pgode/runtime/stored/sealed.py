@@ -15,7 +15,7 @@ from pgode.runtime.files import write_json
 from pgode.runtime.reading import Limits, mapping, read_json
 
 SEAL = "sha256"
-LIMITS = Limits(size=2**28, nodes=5_000_000)
+LIMITS = Limits(size=2**26, nodes=3_000_000)
 """Results of large searches and reproductions stay far below."""
 
 
