@@ -18,7 +18,6 @@ def case(name: str, command: str, *says: str, real: bool = False) -> Case:
 
 
 RUN_FOLDER = "Expected a folder that pgode train wrote"
-RUN_FILE = "Expected the file that pgode train wrote there. Restore it, or train again"
 ADVICE = "See pgode --help, or --help after a command."
 
 CASES = [
@@ -115,17 +114,12 @@ CASES = [
     case("a file as run", "evaluate notes.txt", "notes.txt is not a run folder", RUN_FOLDER),
     case("no weights", "evaluate unfinished", "has no trained weights yet", "--resume unfinished"),
     case("checkpoint", "evaluate damaged", "damaged/checkpoints/best.safetensors", "train again"),
-    case("log", "info cut", "line 4 of cut/metrics.jsonl", "Expected one epoch", "remove the line"),
+    case("edited", "evaluate flipped", "flipped/config.json is not as pgode", "flipped --accept"),
     case("other weights", "evaluate wider", "do not fit the model its config", "Restore config"),
-    case("broken config", "info unreadable", "cannot read unreadable/config.json", RUN_FILE),
+    case("broken config", "info unreadable", "unreadable/config.json is not valid JSON"),
     case("foreign config", "info foreign", "foreign/config.json", 'unknown setting "layers"'),
-    case("normaliser", "evaluate unscaled", "unscaled/normaliser.json", RUN_FILE),
-    case(
-        "calibration",
-        "evaluate blind",
-        "blind/calibration.json: its quantiles",
-        RUN_FILE,
-    ),
+    case("normaliser", "evaluate unscaled", "unscaled/normaliser.json cannot", "Restore"),
+    case("calibration", "evaluate blind", "blind/calibration.json cannot", "Restore the file"),
     case("there already", "train springs.nc -o run", "run holds a run already", "--resume run"),
     case("data gone", "evaluate moved", "old.nc, which no longer exists", "--data FILE"),
     # Going on with a run.

@@ -97,6 +97,9 @@ def make_datasets() -> None:
 
 def make_runs() -> None:
     shutil.copytree(trained().folder, "run")
+    shutil.copytree("run", "flipped")
+    edit(Path("flipped/config.json"), preset="other")
+    Path("run/manifest.json").unlink()  # As a run of an earlier version: only the form is checked.
     edit(Path("run/data.json"), source="springs.nc")
     for name in ("unfinished", "damaged", "wider", "unscaled", "blind", "moved", "cut"):
         shutil.copytree("run", name)

@@ -20,6 +20,7 @@ def placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (home / "data").mkdir(parents=True)
     shutil.copy(data_file(), home / "data/springs.nc")
     shutil.copytree(trained().folder, home / "runs/springs")
+    (home / "runs/springs/manifest.json").unlink()
     monkeypatch.chdir(home)
     stored = json.loads(Path("runs/springs/data.json").read_text())
     record = DataRecord.of(uneven(), "data/springs.nc", Path("runs/springs"))

@@ -35,6 +35,7 @@ FILES = {
     "checkpoints/last.safetensors",
     "config.json",
     "data.json",
+    "manifest.json",
     "metrics.csv",
     "metrics.jsonl",
     "normaliser.json",
@@ -44,7 +45,7 @@ FILES = {
 def test_a_run_holds_these_files() -> None:
     folder = trained().folder
     found = {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
-    assert {name for name in found if not name.startswith("tensorboard")} == FILES
+    assert {name for name in found if not name.startswith(("tensorboard", "."))} == FILES
     config = json.loads((folder / "config.json").read_text())
     frames = {"condition": CONDITION, "horizon": HORIZON}
     assert config["window"] == {**frames, "starts": "random", "stride": 1}

@@ -7,12 +7,20 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
+from tests.flips import flips, refusal
 from tests.trained_runs import trained
 from torch import nn
 
 from pgode.runtime.errors import InputError
 from pgode.training import checkpoint
-from pgode.training.checkpoint import Progress, load_checkpoint, load_model, save_checkpoint
+from pgode.training.checkpoint import (
+    Progress,
+    load_checkpoint,
+    load_model,
+    read_tensors,
+    save_checkpoint,
+    write_tensors,
+)
 
 
 def small(seed: int = 0) -> tuple[nn.Module, dict[str, torch.optim.Optimizer]]:
@@ -46,7 +54,7 @@ def test_a_checkpoint_opens_with_plain_safetensors(name: str) -> None:
 def test_what_was_saved_comes_back_bit_for_bit(tmp_path: Path) -> None:
     path = tmp_path / "one.safetensors"
     model, optimisers = stepped()
-    progress = Progress(2, 1, 7, 1.5, 0.25, 2, False, {"mse": 0.1 + 0.2})
+    progress = Progress(2, 1, 7, 1.5, 0.25, 2, False, 0.1, {"mse": 0.1 + 0.2})
     save_checkpoint(path, model, optimisers, progress)
     other, others = small(1)
     assert load_checkpoint(path, other, others) == progress
@@ -116,3 +124,74 @@ def test_a_checkpoint_of_another_format_is_refused_with_the_way_to_convert_it(
         checkpoint.save_checkpoint(path, model, {}, checkpoint.Progress())
     with pytest.raises(InputError, match=r"a run of format 1\. Expected format 2.*pgode convert"):
         checkpoint.load_checkpoint(path, model)
+
+
+def test_no_flipped_byte_of_a_checkpoint_goes_unnoticed(tmp_path: Path) -> None:
+    """Also of one that no manifest lists, as after a kill: it has a checksum of its own."""
+    path = tmp_path / "one.safetensors"
+    save_checkpoint(path, *stepped(), Progress(epoch=3, best=0.25))
+    whole, header = read_tensors(path)
+    refused = 0
+    for _ in flips(path, 300):
+        message = refusal(lambda: read_tensors(path))
+        assert "one.safetensors" in message or not message
+        if message:
+            refused += 1
+            continue
+        tensors, text = read_tensors(path)
+        assert tensors.keys() == whole.keys()
+        assert all(torch.equal(tensors[name], whole[name]) for name in whole)
+        assert {name: text[name] for name in header} == header  # A flip in the name of the sum.
+    assert refused > 280
+
+
+@pytest.mark.parametrize(
+    "progress, words",
+    [
+        ("{", "not valid JSON"),
+        ("[]", "it holds a list (0)"),
+        ('{"epoch": -1}', '"epoch" is -1'),
+        ('{"epoch": 1.5}', '"epoch" is 1.5'),
+        ('{"best": NaN}', '"best" is nan'),
+        ('{"seconds": "long"}', "\"seconds\" is 'long'"),
+        ('{"finished": 1}', '"finished" is 1'),
+        ('{"sums": {"mse": null}}', '"sums.mse" is null'),
+        ('{"colour": 1}', 'unknown entry "colour"'),
+    ],
+)
+def test_a_wrong_state_of_training_is_named(progress: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.safetensors"
+    model, _ = small()
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    write_tensors(path, tensors, {"format": "2", "progress": progress})
+    message = refusal(lambda: load_checkpoint(path, model))
+    assert f"the state of training in {path}" in message
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    "name, value, words",
+    [
+        ("model.weight", torch.full((2, 3), torch.nan), "weight has values that are not finite"),
+        ("model.weight", torch.zeros(2, 3, dtype=torch.float64), "the type torch.float64"),
+        ("model.weight", torch.zeros(3, 2), "size mismatch"),
+        ("model.other", torch.zeros(1), "Unexpected key(s)"),
+        ("optimiser.0.exp_avg", torch.zeros(4), "has the shape (4,), not (2, 3)"),
+        ("optimiser.0.exp_avg", torch.full((2, 3), torch.inf), "are not finite numbers"),
+        ("optimiser.7.exp_avg", torch.zeros(1), "belongs to no weight"),
+        ("optimiser.0.step.more", torch.zeros(1), "belongs to no weight"),
+        ("optimiser.0.more", torch.zeros(()), "lacks a part that others have"),
+        ("foreign.0", torch.zeros(1), "'foreign.0' is no name of pgode's"),
+    ],
+)
+def test_tensors_that_do_not_fit_are_named(
+    name: str, value: torch.Tensor, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.safetensors"
+    save_checkpoint(path, *stepped(), Progress())
+    tensors, header = read_tensors(path)
+    write_tensors(path, {**tensors, name: value}, header)
+    message = refusal(lambda: load_checkpoint(path, *small()))
+    assert str(path) in message
+    assert words in message
+    assert "\n" not in message

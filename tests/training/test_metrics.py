@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from tests.trained_runs import trained
 
-from pgode.runtime.errors import InputError
-from pgode.training.metrics import MetricsLog, read_metrics
+from pgode.runtime.errors import DamagedLogWarning, InputError
+from pgode.training.metrics import MetricsLog, checked_metrics, read_metrics
 
 ROW = {"epoch": 1, "train": {"mse": 0.25, "kl": 1e-9}, "val_mse": 0.5, "lr": 0.1, "seconds": 2.0}
 
@@ -97,18 +97,36 @@ def test_an_error_that_is_not_finite_is_null_in_the_file_and_infinite_when_read(
     [
         ('{"epoch": 2, "tra', "Unterminated string"),
         ("", "Expecting value"),
-        ("[2, 0.5]", "it holds list"),
-        (json.dumps({**ROW, "lr": "fast"}), 'no valid "lr"'),
-        (json.dumps({"epoch": 2}), 'no valid "train"'),
-        ("\udcff", "can't decode"),
+        ("[2, 0.5]", "it holds a list (2)"),
+        ("null", "it holds null"),
+        (json.dumps({**ROW, "lr": "fast"}), "the entry \"lr\" is 'fast'"),
+        (json.dumps({"epoch": 2}), 'lacks the entry "train"'),
+        (json.dumps({**ROW, "epoch": 2, "more": 1}), 'the unknown entry "more"'),
+        (json.dumps({**ROW, "epoch": 2, "seconds": -1}), 'the entry "seconds" is -1'),
+        (json.dumps(ROW), "is of epoch 1, after epoch 1"),
+        ("\udcff", "UTF-8"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str, reason: str) -> None:
-    text = f"{json.dumps(ROW)}\n{line}\n{json.dumps(ROW)}\n"
+    text = f"{json.dumps(ROW)}\n{line}\n{json.dumps({**ROW, 'epoch': 3})}\n"
     (tmp_path / "metrics.jsonl").write_bytes(text.encode(errors="surrogateescape"))
-    with pytest.raises(InputError, match=r"cannot read line 2 of .*metrics\.jsonl") as raised:
-        read_metrics(tmp_path)
+    with pytest.raises(InputError, match=r"line 2 of .*metrics\.jsonl") as raised:
+        checked_metrics(tmp_path)
     assert reason in str(raised.value)
+    with pytest.warns(DamagedLogWarning, match=r"the log .* is not used.*metrics\.jsonl"):
+        assert read_metrics(tmp_path) == []
+
+
+def test_a_log_that_cannot_be_read_is_put_aside_and_begun_anew(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text("{")
+    with pytest.warns(DamagedLogWarning):
+        log = MetricsLog(tmp_path)
+    log.rewind(4)
+    log.add({**ROW, "epoch": 5})
+    log.add({**ROW, "epoch": 6})
+    log.close()
+    assert [row["epoch"] for row in read_metrics(tmp_path)] == [5, 6]
+    assert (tmp_path / "metrics.damaged.jsonl").read_text() == "{"
 
 
 def test_a_folder_without_a_log_has_no_rows(tmp_path: Path) -> None:

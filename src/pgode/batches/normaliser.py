@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from pgode.batches.reference import Reference
+from pgode.batches.stored.scales import checked_scales
 from pgode.data.edges import Edges
 from pgode.data.labels.transforms import TRANSFORMS
 from pgode.data.large.edges import StoredEdges
@@ -104,15 +105,16 @@ class Normaliser:
         )
 
     @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "Normaliser":
-        """Read back what `to_json` wrote."""
-        if any(key in content for key in OLD_KEYS):
+    def from_json(cls, content: dict[str, Any], where: str = "the normaliser") -> "Normaliser":
+        """Read back what `to_json` wrote; `where` names it in errors."""
+        if isinstance(content, dict) and any(key in content for key in OLD_KEYS):
             raise InputError(
-                "the normaliser was written by an earlier version of pgode. Expected the entries "
+                f"{where} was written by an earlier version of pgode. Expected the entries "
                 '"frame_duration" and "reference". Convert the run: pgode convert OLD -o NEW.'
             )
         values: dict[str, Any] = {
-            k: tuple(v) if isinstance(v, list) else v for k, v in content.items()
+            k: tuple(v) if isinstance(v, list) else v
+            for k, v in checked_scales(content, where).items()
         }
         reference = values.pop("reference", None)
         return cls(

@@ -26,8 +26,10 @@ from pgode.cli.reproduce import reproduce
 from pgode.cli.robustness import robustness
 from pgode.cli.simulate import simulate
 from pgode.cli.simulate_protein import simulate_protein
+from pgode.cli.terminal import shown_warnings
 from pgode.cli.train import train
 from pgode.cli.tune import tune
+from pgode.cli.verify import verify
 from pgode.runtime.errors import PgodeError
 
 BAD_INPUT = 2
@@ -54,6 +56,7 @@ for command in (
     laws,
     info,
     check,
+    verify,
     models,
     reproduce,
     robustness,
@@ -76,9 +79,10 @@ def run_command(arguments: Sequence[str]) -> int:
     """Run one command; bad input is an error of one paragraph and exit code 2."""
     errors = Console(stderr=True, soft_wrap=True)
     try:
-        result = app(
-            arguments, exit_on_error=False, print_error=False, result_action="return_value"
-        )
+        with shown_warnings(errors):
+            result = app(
+                arguments, exit_on_error=False, print_error=False, result_action="return_value"
+            )
     except PgodeError as error:
         errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
         return BAD_INPUT

@@ -1,6 +1,11 @@
 """Where commands print: a terminal, or a pipe, in which nothing is cut."""
 
-from typing import TYPE_CHECKING
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pgode.runtime.errors import PgodeWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,3 +20,20 @@ def output() -> "Console":
 
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=UNLIMITED)
+
+
+@contextmanager
+def shown_warnings(console: "Console") -> Iterator[None]:
+    """Print each warning of pgode's once, as a line and not as a place in the code."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, PgodeWarning):
+            console.print(f"Warning: {message}", style="yellow", markup=False, highlight=False)
+        else:
+            usual(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", PgodeWarning)
+        warnings.showwarning = show
+        yield

@@ -3,14 +3,12 @@
 `pgode evaluate`, reports and the reproduced tables all read this object and write its JSON.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from pathlib import Path
 from typing import Any
 
+from pgode.evaluation.stored_floor import checked_floor
 from pgode.evaluation.worst import Worst
-from pgode.runtime.errors import InputError
 from pgode.training.gate_use import GateUse
 
 Cells = Mapping[str, Mapping[int, Mapping[str, float | None]]]
@@ -93,8 +91,9 @@ class NoiseFloor:
     share_high: ScoreTable | None = None
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "NoiseFloor":
-        """Read back what `to_json` wrote."""
+    def from_json(cls, content: Mapping[str, Any], where: str = "the noise floor") -> "NoiseFloor":
+        """Read back what `to_json` wrote; `where` names it in errors."""
+        content = checked_floor(content, where)
         tables = {name: _table(content.get(name)) for name in _FLOOR_TABLES}
         return cls(
             mse=ScoreTable.from_json(content["mse"]),
@@ -106,20 +105,6 @@ class NoiseFloor:
             replicas=int(content["replicas"]),
             **tables,
         )
-
-    @classmethod
-    def read(cls, path: Path) -> "NoiseFloor | None":
-        """The floor that an evaluation with replicas wrote; None if there is no such file."""
-        if not path.exists():
-            return None
-        try:
-            return cls.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-            raise InputError(
-                f"cannot read the noise floor {path}: {type(error).__name__}, {error}. Expected "
-                f"the file that pgode evaluate --replicas wrote. Run that command again, or "
-                f"remove the file."
-            ) from None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
-
 from pgode.batches.normaliser import upgrade_normaliser
 from pgode.evaluation.uncertainty.joint_residuals import RESIDUALS_FILE
 from pgode.models.latent import LatentConfig
@@ -17,7 +15,8 @@ from pgode.runs.folder import DAMAGE, damaged
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_json, write_text
 from pgode.runtime.settings import merged
-from pgode.training.checkpoint import FORMAT, read_tensors
+from pgode.runtime.stored.manifest import Manifest
+from pgode.training.checkpoint import FORMAT, read_tensors, write_tensors
 from pgode.training.config import nested, outdated_parts
 
 KEPT: Mapping[str, str] = {
@@ -66,6 +65,7 @@ def convert_run(old: Path, new: Path) -> None:
             place = path.relative_to(old)
             if path.is_file() and not any(part.startswith(".") for part in place.parts):
                 _convert_checked(path, folder / place, name)
+        Manifest.of(folder).write(folder)
 
 
 def _read_config(old: Path) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _convert_checkpoint(old: Path, new: Path, model: str) -> None:
         for pattern, text in WEIGHTS.get(model, {}).items():
             name = re.sub(pattern, text, name) if name.startswith("model.") else name
         renamed[name] = tensor
-    save_file(renamed, str(new), {**header, "format": str(FORMAT)})
+    write_tensors(new, renamed, {**header, "format": str(FORMAT)})
 
 
 def _renamed_terms(terms: Mapping[str, float]) -> dict[str, float]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pgode.data.trajectories import Trajectories
 from pgode.runs.continuation.parent import Parent
+from pgode.runs.stored.record import checked_record
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,9 @@ class DataRecord:
         )
 
     @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> "DataRecord":
-        """Read back what `to_json` wrote."""
+    def from_json(cls, content: Mapping[str, Any], where: str = "the record") -> "DataRecord":
+        """Read back what `to_json` wrote; `where` names it in errors."""
+        content = checked_record(content, where)
         return cls(
             source=content["source"],
             hash=content["hash"],

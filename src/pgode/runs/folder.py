@@ -1,31 +1,47 @@
-"""The files of a run folder: where they are, and how they are read and written."""
+"""The files of a run folder: where they are, and how they are read and written.
+
+Each is compared with the manifest of the run before its content is used.
+"""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pgode.batches.normaliser import Normaliser
 from pgode.data.summary import per_system
 from pgode.evaluation.evaluation import NoiseFloor
 from pgode.evaluation.uncertainty.calibration import Calibration
 from pgode.evaluation.uncertainty.joint_residuals import RESIDUALS_FILE, JointResiduals
+from pgode.models import model_config
 from pgode.runs.data_record import DataRecord
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import write_json
+from pgode.runtime.files import replacing, write_json
+from pgode.runtime.reading import Limits, decoded, mapping, parse_json
 from pgode.runtime.settings import validated
+from pgode.runtime.stored.checking import is_present, read_listed
+from pgode.runtime.stored.manifest import announce, changes
 from pgode.training import RunConfig
 from pgode.training.checkpoint import FORMAT, OutdatedRunError, check_format
 from pgode.training.config import check_parts, with_implied
 from pgode.training.gate_use import GateUse
-from pgode.training.metrics import read_metrics
+from pgode.training.metrics import LOG, TABLE, read_metrics
 
 PRETRAINED = Path(__file__).parent / "pretrained"
 NOISE_FLOOR_FILE = "noise_floor.json"
 
-Content = TypeVar("Content")
+TRAINED = (
+    "checkpoints/best.safetensors",
+    "checkpoints/last.safetensors",
+    LOG,
+    TABLE,
+    "calibration.json",
+    RESIDUALS_FILE,
+)
+"""Files that a training replaces, its calibration included."""
+LIMITS = Limits(size=2**26, nodes=3_000_000)
+"""A calibration of long horizons and many features has millions of numbers."""
 
 
 def find_run(folder: Path | str) -> Path:
@@ -83,7 +99,7 @@ def summary(folder: Path | str) -> dict[str, str]:
     epochs = read_metrics(path)
     if epochs:
         best = min(epochs, key=lambda row: float(row["val_mse"]))
-        rows["trained"] = f"{len(epochs)} of {config.training.epochs} epochs"
+        rows["trained"] = f"{epochs[-1]['epoch']} of {config.training.epochs} epochs"
         rows["time"] = f"{epochs[-1]['seconds'] / 60:.1f} minutes"
         rows["best validation error"] = f"{best['val_mse']:.3e} at epoch {best['epoch']}"
         if data.parent is not None and not best["val_mse"] < data.parent.val_mse:
@@ -94,7 +110,7 @@ def summary(folder: Path | str) -> dict[str, str]:
     use = gate_use(path)
     if use is not None:
         rows["prototypes in use"] = use.text
-    rows["calibrated"] = "yes" if (path / "calibration.json").exists() else "no"
+    rows["calibrated"] = "yes" if is_present(path, "calibration.json") else "no"
     return rows
 
 
@@ -115,7 +131,7 @@ def facts(folder: Path | str) -> dict[str, Any]:
         "condition": config.window.condition,
         "horizon": config.window.horizon,
         "data": data.to_json(),
-        "epochs": len(epochs),
+        "epochs": epochs[-1]["epoch"] if epochs else 0,
         "seconds": epochs[-1]["seconds"] if epochs else None,
         "best_epoch": best["epoch"] if best else None,
         "best_validation_error": best["val_mse"] if best and isfinite(best["val_mse"]) else None,
@@ -124,7 +140,7 @@ def facts(folder: Path | str) -> dict[str, Any]:
         "prototypes_in_use": use.per_object if use else None,
         "prototypes_overall": use.overall if use else None,
         "prototypes_difference": use.difference if use else None,
-        "calibrated": (path / "calibration.json").exists(),
+        "calibrated": is_present(path, "calibration.json"),
     }
 
 
@@ -153,66 +169,95 @@ def _has_laws(path: Path) -> bool:
 
 def read_config(path: Path) -> RunConfig:
     """The settings of a run."""
-
-    def parse(content: dict[str, Any]) -> RunConfig:
+    content = _read(path, "config.json")
+    file = path / "config.json"
+    try:
         is_run = {"name", "model"} <= content.keys()
-        check_format(content.pop("format", 1 if is_run else FORMAT), path / "config.json")
+        check_format(content.pop("format", 1 if is_run else FORMAT), file)
         content = with_implied(content, _roles(path))
-        check_parts(content, path / "config.json")
-        return validated(RunConfig, content, "")
+        check_parts(content, file)
+        config = validated(RunConfig, content, "")
+        _check_complete(content)
+        model_config(config.name, config.model)
+    except OutdatedRunError:
+        raise
+    except DAMAGE as error:
+        raise damaged("read", file, error) from None
+    return config
 
-    return _read(path, "config.json", parse)
+
+def _check_complete(content: dict[str, Any]) -> None:
+    """Refuse settings of a run that are left out: their defaults may be other ones."""
+    groups = [group for group in ("name", "model", "window", "training") if group not in content]
+    window = content.get("window", {})
+    frames = [f"window.{each}" for each in ("condition", "horizon") if each not in window]
+    if missing := groups or frames:
+        raise ValueError(f"it lacks {' and '.join(missing)}")
 
 
 def _roles(path: Path) -> list[str] | None:
     """The roles of a run's features; None if they are not known, which others complain about."""
     try:
-        roles = json.loads((path / "normaliser.json").read_text(encoding="utf-8"))["roles"]
-    except DAMAGE:
+        roles = _read(path, "normaliser.json").get("roles")
+    except InputError:
         return None
-    return roles if isinstance(roles, list) else None
+    return [str(role) for role in roles] if isinstance(roles, list) else None
 
 
 def write_config(path: Path, config: RunConfig) -> None:
-    """Write the settings of a run, and the format of its folder."""
-    write_json(path / "config.json", {"format": FORMAT, **config.model_dump(mode="json")})
+    """Write the settings of a run, and the format of its folder: from then on it is a run.
+
+    Its manifest is there before, so that no kill leaves a run without one.
+    """
+    content = {"format": FORMAT, **config.model_dump(mode="json")}
+    with replacing(path / "config.json") as temporary:
+        temporary.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", "utf-8")
+        announce(path, {"config.json": temporary}, TRAINED)
 
 
 def read_normaliser(path: Path) -> Normaliser:
     """The scales of the data a run was trained on."""
-    return _read(path, "normaliser.json", Normaliser.from_json)
+    return Normaliser.from_json(_read(path, "normaliser.json"), str(path / "normaliser.json"))
 
 
 def read_data(path: Path) -> DataRecord:
     """The record of the data a run was trained on."""
-    return _read(path, "data.json", DataRecord.from_json)
+    return DataRecord.from_json(_read(path, "data.json"), str(path / "data.json"))
 
 
-def read_calibration(path: Path) -> Calibration | None:
-    """The calibration of a run with its joint residuals; None if the run has none."""
-    if not (path / "calibration.json").exists():
+def read_calibration(path: Path, features: int | None = None) -> Calibration | None:
+    """The calibration of a run with its joint residuals; None if the run has none.
+
+    It must be of as many features as the model has, if that is known.
+    """
+    if not is_present(path, "calibration.json"):
         return None
-    calibration = _read(path, "calibration.json", Calibration.from_json)
+    where = str(path / "calibration.json")
+    calibration = Calibration.from_json(_read(path, "calibration.json"), where, features)
     return replace(calibration, joint=JointResiduals.read(path))
 
 
 def write_calibration(path: Path, calibration: Calibration) -> None:
     """Write a calibration, and remove joint residuals of an earlier one."""
-    if calibration.joint is None:
-        (path / RESIDUALS_FILE).unlink(missing_ok=True)
-    else:
-        calibration.joint.write(path)
-    write_json(path / "calibration.json", calibration.to_json())
+    with changes(path, "calibration.json", RESIDUALS_FILE):
+        if calibration.joint is None:
+            (path / RESIDUALS_FILE).unlink(missing_ok=True)
+        else:
+            calibration.joint.write(path)
+        write_json(path / "calibration.json", calibration.to_json())
 
 
 def read_noise_floor(path: Path) -> NoiseFloor | None:
     """The noise floor of the last evaluation with replicas; None if there was none."""
-    return NoiseFloor.read(path / NOISE_FLOOR_FILE)
+    if not is_present(path, NOISE_FLOOR_FILE):
+        return None
+    return NoiseFloor.from_json(_read(path, NOISE_FLOOR_FILE), str(path / NOISE_FLOOR_FILE))
 
 
 def write_noise_floor(path: Path, floor: NoiseFloor) -> None:
     """Keep a noise floor in a run folder, for its report."""
-    write_json(path / NOISE_FLOOR_FILE, floor.to_json())
+    with changes(path, NOISE_FLOOR_FILE):
+        write_json(path / NOISE_FLOOR_FILE, floor.to_json())
 
 
 def weights_file(path: Path) -> Path:
@@ -221,25 +266,23 @@ def weights_file(path: Path) -> Path:
     A run that is shared without its checkpoints has them as `model.safetensors`.
     """
     for name in ("model", "checkpoints/best", "checkpoints/last"):
-        if (weights := path / f"{name}.safetensors").exists():
-            return weights
+        if is_present(path, f"{name}.safetensors"):
+            return path / f"{name}.safetensors"
     raise InputError(
         f"{path} has no trained weights yet. Expected checkpoints/best.safetensors, which the "
         f"first epoch writes. Continue the run with pgode train --resume {path}."
     )
 
 
-def _read(path: Path, name: str, parse: Callable[[dict[str, Any]], Content]) -> Content:
-    """A JSON file of a run folder, parsed."""
-    try:
-        return parse(json.loads((path / name).read_text(encoding="utf-8")))
-    except OutdatedRunError:
-        raise
-    except DAMAGE as error:
-        raise damaged("read", path / name, error) from None
+def _read(path: Path, name: str) -> dict[str, Any]:
+    """The entries of a JSON file of a run folder; a schema names those that are not finite."""
+    where = str(path / name)
+    text = decoded(read_listed(path, name), where)
+    content = parse_json(text, where, LIMITS, allow_nan=True)
+    return mapping(content, where, "", "the file that pgode train wrote there")
 
 
-DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError)
+DAMAGE = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 """Exceptions that content of the wrong form causes."""
 
 

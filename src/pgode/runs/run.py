@@ -14,7 +14,7 @@ from pgode.evaluation import Calibration, Evaluation, evaluate
 from pgode.evaluation.evaluation import Training
 from pgode.evaluation.horizons import default_horizons
 from pgode.evaluation.uncertainty.noise_floor import check_replicas, compare_with_floor
-from pgode.models import Forecaster, build_model, model_config
+from pgode.models import Forecaster
 from pgode.runs import folder as run_folder
 from pgode.runs.data_record import DataRecord
 from pgode.runs.exchange.ahead import check_draws, frames_of
@@ -22,6 +22,7 @@ from pgode.runs.exchange.conforming import conformed
 from pgode.runs.exchange.observed import check_length, frames_ahead, named, observed_systems
 from pgode.runs.forecasts import SAMPLES, Forecasts, forecast_future
 from pgode.runs.serving.array_forecaster import GRAPHS, ArrayForecaster
+from pgode.runs.stored.model import built_model
 from pgode.runtime.errors import InputError
 from pgode.training import RunConfig
 from pgode.training.checkpoint import load_weights
@@ -55,11 +56,12 @@ class Run:
         place = chosen_device(device)
         path = run_folder.find_run(folder)
         config, normaliser = run_folder.read_config(path), run_folder.read_normaliser(path)
-        model = build_model(config.name, model_config(config.name, config.model), normaliser)
+        model = built_model(path, config, normaliser)
         if model.trainable:
             load_weights(run_folder.weights_file(path), model)
         model.on(place).eval()
-        data, calibration = run_folder.read_data(path), run_folder.read_calibration(path)
+        data = run_folder.read_data(path)
+        calibration = run_folder.read_calibration(path, len(normaliser.features))
         return cls(path, config, normaliser, model, data, calibration)
 
     @property
@@ -225,6 +227,6 @@ class Run:
         last = epochs[-1]
         return replace(
             origin,
-            seconds_per_epoch=float(last["seconds"]) / len(epochs),
+            seconds_per_epoch=float(last["seconds"]) / last["epoch"],
             peak_memory_gb=float(last.get("memory_gb", 0.0)),
         )

@@ -1,5 +1,6 @@
 """Training a model in a run folder: start, resume, calibrate."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from pgode.runs.continuation.beginning import Start, begin, outcome
 from pgode.runs.data_record import DataRecord
 from pgode.runs.exchange.conforming import conformed
 from pgode.runs.folder import (
+    TRAINED,
     find_run,
     read_config,
     read_data,
@@ -29,6 +31,7 @@ from pgode.runs.parallel.windows import held_out, held_out_windows, training_win
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
+from pgode.runtime.stored.manifest import changes
 from pgode.training import RunConfig, Trainer
 from pgode.training.display import Display
 from pgode.training.parallel.choice import settled_processes, with_processes
@@ -154,22 +157,25 @@ def _continue(
         asked = with_processes(config, processes)
         config = settled_processes(asked, training, model, device, None)
     validation = held_out_windows(data, normaliser, config)
-    if model.trainable:
-        others = team_of(
-            path, config, normaliser, given, source, device, goes_on=parent is not None
-        )
-        with others as team:
-            trainer = Trainer(model, training, validation, config, path, team, device)
-            trainer.resume()
-            begin(trainer, parent)
-            if display is not None:
-                display.say(_where(device, trainer))
-            if not trainer.fit(display or Display()):
-                raise TrainingStopped(path)
-        if display is not None and (sentence := outcome(trainer, parent)):
-            display.say(sentence)
-    if calibrated:
-        calibrate(Run.open(path, device), validation)
+    with ExitStack() as changing:
+        if model.trainable:
+            others = team_of(
+                path, config, normaliser, given, source, device, goes_on=parent is not None
+            )
+            with others as team:
+                trainer = Trainer(model, training, validation, config, path, team, device)
+                trainer.resume()
+                begin(trainer, parent)
+                # What is there was read, and compared with the manifest; from here on it changes.
+                changing.enter_context(changes(path, *TRAINED, adopt=True))
+                if display is not None:
+                    display.say(_where(device, trainer))
+                if not trainer.fit(display or Display()):
+                    raise TrainingStopped(path)
+            if display is not None and (sentence := outcome(trainer, parent)):
+                display.say(sentence)
+        if calibrated:
+            calibrate(Run.open(path, device), validation)
     return Run.open(path, device)
 
 

@@ -15,3 +15,11 @@ class SolverError(PgodeError, RuntimeError):
 
 class TrainingError(PgodeError, RuntimeError):
     """Training cannot continue, for instance because its loss is not finite any more."""
+
+
+class PgodeWarning(UserWarning):
+    """Something is wrong that a command can do without. The command line prints it as a line."""
+
+
+class DamagedLogWarning(PgodeWarning):
+    """The log of a training cannot be read."""

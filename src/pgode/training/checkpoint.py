@@ -13,12 +13,27 @@ from torch import Tensor, nn
 
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+from pgode.runtime.reading import parse_json
+from pgode.runtime.stored.checking import check_listed, run_place
+from pgode.runtime.stored.schema import parsed
+from pgode.training.stored.progress import StoredProgress
+from pgode.training.stored.tensors import (
+    check_names,
+    check_weights,
+    optimiser_state,
+    tensors_digest,
+)
 
 FORMAT = 2
 """Version of the run folder's format. A new one needs a conversion in `pgode.runs.convert`."""
 
 MODEL = "model."
 """Prefix of the names of weights in a checkpoint."""
+
+SEAL = "sha256"
+"""Entry of the header: `tensors_digest` of everything else in the file."""
+
+FIX = "Use the run's other checkpoint, or train again."
 
 
 @dataclass
@@ -45,10 +60,11 @@ class Progress:
         return json.dumps({**vars(self), "best": None if self.best == float("inf") else self.best})
 
     @classmethod
-    def from_json(cls, text: str) -> "Progress":
-        """Read back what `to_json` wrote."""
-        values: dict[str, Any] = json.loads(text)
-        if values.get("best", 0) is None:
+    def from_json(cls, text: str, where: str = "the state of training") -> "Progress":
+        """Read back what `to_json` wrote; `where` names it in errors."""
+        content = parse_json(text, where, allow_nan=True)
+        values: dict[str, Any] = parsed(StoredProgress, content, where, FIX).model_dump()
+        if values["best"] is None:
             values["best"] = float("inf")
         return cls(**values)
 
@@ -59,7 +75,12 @@ def save_checkpoint(
     """Write model, optimisers and progress to one file, atomically."""
     header = {"format": str(FORMAT), "progress": progress.to_json()}
     with replacing(path) as temporary:
-        save_file(_tensors(model, optimisers), str(temporary), header)
+        write_tensors(temporary, _tensors(model, optimisers), header)
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str]) -> None:
+    """Write tensors and the text beside them, with the checksum of both."""
+    save_file(tensors, str(path), {**header, SEAL: tensors_digest(tensors, header)})
 
 
 def packed_state(
@@ -96,7 +117,7 @@ def load_checkpoint(
     tensors, header = read_tensors(path)
     check_format(header.get("format"), path)
     _restore(tensors, model, optimisers or {}, path)
-    return Progress.from_json(header.get("progress", "{}"))
+    return Progress.from_json(header.get("progress", "{}"), f"the state of training in {path}")
 
 
 def _restore(
@@ -105,13 +126,11 @@ def _restore(
     optimisers: dict[str, torch.optim.Optimizer],
     path: Path,
 ) -> None:
+    if optimisers:
+        check_names(tensors, (MODEL.rstrip("."), *optimisers), path)
     load_model(model, model_tensors(tensors), path)
     for name, optimiser in optimisers.items():
-        state: dict[int, dict[str, Tensor]] = {}
-        for key, value in tensors.items():
-            if key.startswith(f"{name}."):
-                _, index, field_name = key.split(".")
-                state.setdefault(int(index), {})[field_name] = value
+        state = optimiser_state(name, optimiser, tensors, path)
         optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
 
 
@@ -146,6 +165,7 @@ def check_format(version: object, path: Path) -> None:
 
 def load_model(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
     """Copy weights into a model, which must have exactly these."""
+    check_weights(model, tensors, path)
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
@@ -157,12 +177,39 @@ def load_model(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """All tensors of a safetensors file, and the metadata in its header, of any format."""
+    """All tensors of a safetensors file, and the metadata in its header, of any format.
+
+    They must be those that the manifest of the run lists. While a training runs, or after a kill,
+    it lists none: then the checksum in the file decides.
+    """
+    listed = check_listed(*run_place(path))
     try:
         with safe_open(str(path), framework="pt") as file:
-            return {key: file.get_tensor(key) for key in file.keys()}, dict(file.metadata() or {})  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise InputError(
-            f"cannot read the checkpoint {path}: {error}. Expected a safetensors file that pgode "
-            f"wrote. Use the run's other checkpoint, or train again."
-        ) from None
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+            header = dict(file.metadata() or {})
+    except UNREADABLE as error:
+        raise _unreadable(path, str(error)) from None
+    seal = header.pop(SEAL, None)
+    if not listed and seal is not None and seal != tensors_digest(tensors, header):
+        raise _unreadable(path, "its content does not have the checksum in its header")
+    return tensors, header
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a checkpoint has a checksum of its own; those of earlier versions have none."""
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            return SEAL in (file.metadata() or {})
+    except UNREADABLE as error:
+        raise _unreadable(path, str(error)) from None
+
+
+UNREADABLE = (OSError, SafetensorError, ValueError, TypeError, KeyError, RuntimeError)
+"""Exceptions of safetensors and torch for a file that is none of theirs."""
+
+
+def _unreadable(path: Path, reason: str) -> InputError:
+    return InputError(
+        f"cannot read the checkpoint {path}: {shorten(reason, 200).rstrip('.')}. Expected a "
+        f"safetensors file that pgode wrote. {FIX}"
+    )

@@ -15,6 +15,7 @@ from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
 from pgode.runtime.errors import SolverError, TrainingError
 from pgode.runtime.signals import StopRequest, stop_on_signal
+from pgode.runtime.stored.checking import is_present
 from pgode.training.checkpoint import (
     Progress,
     load_checkpoint,
@@ -99,7 +100,7 @@ class Trainer:
 
     def resume(self) -> None:
         """Continue from the last checkpoint, if there is one."""
-        if self.last.exists():
+        if is_present(self.folder, "checkpoints/last.safetensors"):
             self.progress = load_checkpoint(self.last, self.model, self.optimisers)
         self.log.rewind(self.progress.epoch)
 

@@ -4,13 +4,21 @@ import csv
 import io
 import json
 import math
+import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
-from pgode.runtime.errors import InputError
+from pgode.runtime.errors import DamagedLogWarning, InputError
 from pgode.runtime.files import write_text
+from pgode.runtime.reading import decoded, parse_json
+from pgode.runtime.stored.checking import is_present, read_listed
+from pgode.training.stored.log import check_order, check_row
+
+LARGEST = 2**25
+"""Bytes of a log that is read: tens of thousands of epochs."""
+LOG, TABLE, DAMAGED = "metrics.jsonl", "metrics.csv", "metrics.damaged.jsonl"
 
 
 class EpochRow(TypedDict):
@@ -33,22 +41,13 @@ class EpochRow(TypedDict):
     """Norms of the gradients after the epoch, by encoder and term; only of models with encoders."""
 
 
-KINDS: dict[str, Any] = {
-    "epoch": int,
-    "train": dict,
-    "val_mse": int | float | None,
-    "lr": int | float,
-    "seconds": int | float,
-}
-"""Types of the keys that every line of metrics.jsonl has; an infinite error is written as null."""
-
-
 class MetricsLog:
     """Rows of the epochs so far. Both files are replaced atomically, so no row is ever cut off."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.rows = read_metrics(folder)
+        self._damaged = not self.rows and (folder / LOG).is_file()
         self._board: Any = None
 
     def rewind(self, epoch: int) -> None:
@@ -57,10 +56,13 @@ class MetricsLog:
 
     def add(self, row: EpochRow) -> None:
         """Append one epoch and write the files."""
+        if self._damaged:  # Somebody may still want to look at it.
+            (self.folder / LOG).replace(self.folder / DAMAGED)
+            self._damaged = False
         self.rows.append(row)
         lines = "".join(json.dumps(_finite(each)) + "\n" for each in self.rows)
-        write_text(self.folder / "metrics.jsonl", lines)
-        write_text(self.folder / "metrics.csv", self._csv())
+        write_text(self.folder / LOG, lines)
+        write_text(self.folder / TABLE, self._csv())
         self._to_tensorboard(row)
 
     def _csv(self) -> str:
@@ -90,33 +92,37 @@ class MetricsLog:
 
 
 def read_metrics(folder: Path) -> list[EpochRow]:
-    """The rows of a run folder, none if it has no log yet."""
-    path = folder / "metrics.jsonl"
-    if not path.exists():
-        return []
-    lines = path.read_bytes().splitlines()
-    return [_parsed(line, path, number) for number, line in enumerate(lines, 1)]
+    """The rows of a run folder, none if it has no log yet.
 
-
-def _parsed(line: bytes, path: Path, number: int) -> EpochRow:
+    None, with a warning, where the log cannot be read: it says how training went, and forecasts
+    do not need it.
+    """
     try:
-        return _checked(json.loads(line))
-    except ValueError as error:
-        raise InputError(
-            f"cannot read line {number} of {path}: {error}. Expected one epoch, as pgode train "
-            f"wrote it there. Restore the file, or remove the line."
-        ) from None
+        return checked_metrics(folder)
+    except InputError as error:
+        warnings.warn(
+            f"the log of the training is not used. {error}", DamagedLogWarning, stacklevel=2
+        )
+        return []
 
 
-def _checked(content: Any) -> EpochRow:
-    if not isinstance(content, dict):
-        raise ValueError(f"it holds {type(content).__name__}, not keys and values")
-    for key, kind in KINDS.items():
-        if not isinstance(content.get(key, ""), kind):
-            raise ValueError(f'it has no valid "{key}"')
-    if content["val_mse"] is None:
-        content["val_mse"] = math.inf
-    return cast(EpochRow, content)
+def checked_metrics(folder: Path) -> list[EpochRow]:
+    """The rows of a run folder, none if it has no log yet; an error if it cannot be read."""
+    path = folder / LOG
+    if not is_present(folder, LOG):
+        return []
+    lines = read_listed(folder, LOG, limit=LARGEST).splitlines()
+    rows = [_parsed(line, f"line {number} of {path}") for number, line in enumerate(lines, 1)]
+    check_order(rows, str(path))
+    return [cast(EpochRow, {**row, "val_mse": _infinite(row["val_mse"])}) for row in rows]
+
+
+def _parsed(line: bytes, where: str) -> Mapping[str, Any]:
+    return check_row(parse_json(decoded(line, where), where, allow_nan=True), where)
+
+
+def _infinite(error: float | None) -> float:
+    return math.inf if error is None else error
 
 
 def _finite(row: EpochRow) -> Mapping[str, Any]:

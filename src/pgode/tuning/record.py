@@ -1,6 +1,5 @@
 """What a tuning folder is a search of: `tuning.json`, compared before a search goes on."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,14 +7,17 @@ from typing import Any
 
 from pgode import __version__
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import write_json
 from pgode.runtime.settings import validated
+from pgode.runtime.stored.schema import parsed
+from pgode.runtime.stored.sealed import read_sealed, write_sealed
 from pgode.training import RunConfig
 from pgode.tuning.space.default import laws_alone
 from pgode.tuning.space.domains import Domain, shown, space_from_json, space_json
+from pgode.tuning.trials.stored import StoredSearch
 
 RECORD = "tuning.json"
 FORMAT = 1
+FIX = "Restore the file, or start a new search in another folder."
 PRUNE_AFTER = 3
 """Trials are pruned after one part in this many of their epochs at the earliest: the learning rate
 rises first, and a high one looks bad until it falls again."""
@@ -63,7 +65,7 @@ class TuningRecord:
             "space": space_json(self.space),
             "prune": self.prune,
         }
-        write_json(folder / RECORD, content)
+        write_sealed(folder / RECORD, content)
 
     @classmethod
     def read(cls, folder: Path) -> "TuningRecord | None":
@@ -72,10 +74,9 @@ class TuningRecord:
         if not path.exists():
             _check_free(folder)
             return None
+        content = read_sealed(path, FIX)
+        parsed(StoredSearch, content, str(path), FIX)
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if content["format"] != FORMAT:
-                raise ValueError(f"it has the format {content['format']}, not {FORMAT}")
             return cls(
                 data_hash=content["data_hash"],
                 source=content["source"],
@@ -88,7 +89,7 @@ class TuningRecord:
             detail = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
             raise InputError(
                 f"cannot read {path}: {detail}. Expected the file that pgode tune wrote there. "
-                f"Restore it, or start a new search in another folder."
+                f"{FIX}"
             ) from None
 
 

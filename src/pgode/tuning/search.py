@@ -14,6 +14,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+from pgode.runtime.stored.manifest import changes, run_files
 from pgode.runtime.task_bars import TaskBar, TaskBars, logged_epochs
 from pgode.runtime.tasks import Task
 from pgode.tuning.record import TuningRecord
@@ -173,8 +174,12 @@ class Search:
         best = self.best
         for trial in self.ended:
             if best is None or trial.plan.index != best.plan.index:
-                path = trial_folder(self.folder, trial.plan.index) / "checkpoints"
-                shutil.rmtree(path, ignore_errors=True)
+                path = trial_folder(self.folder, trial.plan.index)
+                if not (path / "checkpoints").exists():
+                    continue
+                weights = [name for name in run_files(path) if name.startswith("checkpoints/")]
+                with changes(path, *weights):
+                    shutil.rmtree(path / "checkpoints", ignore_errors=True)
 
     def _bar(self, index: int) -> TaskBar:
         epochs = partial(logged_epochs, trial_folder(self.folder, index))
@@ -213,8 +218,11 @@ def _netcdf(data: Trajectories) -> bytes:
 
 
 def _write_files(path: Path, content: dict[str, bytes]) -> None:
-    """Keep the files of a run that a Ray worker sent; the result comes last."""
+    """Keep the files of a run that a Ray worker sent; the result comes last.
+
+    Before it comes the file that makes the folder a run: one that is kept in part is none.
+    """
     shutil.rmtree(path / "checkpoints", ignore_errors=True)
-    for name in sorted(content, key=lambda name: name == RESULT):
+    for name in sorted(content, key=lambda name: (name == RESULT, name == "config.json")):
         with replacing(path / name) as temporary:
             temporary.write_bytes(content[name])

@@ -142,6 +142,9 @@ def test_a_run_killed_before_its_first_checkpoint_starts_from_the_same_weights(
     reference = gone_on(tmp_path / "reference")
     shutil.copytree(reference.folder, tmp_path / "run")
     (tmp_path / "run/checkpoints/last.safetensors").unlink()
+    with pytest.raises(InputError, match=r"last\.safetensors is missing: manifest\.json"):
+        resume(tmp_path / "run", others())
+    (tmp_path / "run/manifest.json").unlink()
     assert_same_run(resume(tmp_path / "run", others()).folder, reference.folder)
 
 

@@ -16,7 +16,9 @@ from jaxtyping import Float
 
 from pgode.batches.normaliser import Normaliser
 from pgode.evaluation.predictions import Interval, Predictions
-from pgode.evaluation.uncertainty.joint_residuals import LEVELS, JointResiduals
+from pgode.evaluation.uncertainty.joint_residuals import JointResiduals
+from pgode.evaluation.uncertainty.levels import LEVELS
+from pgode.evaluation.uncertainty.stored import checked_calibration
 
 SCORED = (50, 80, 90, 95)
 """Levels of the intervals that are scored."""
@@ -62,12 +64,16 @@ class Calibration:
         return cls(frames, quantiles, median, JointResiduals.fit(validation))
 
     @classmethod
-    def from_json(cls, content: dict[str, Any]) -> "Calibration":
-        """Read back what `to_json` wrote, without joint residuals."""
-        if not np.array_equal(content["levels"], LEVELS):
-            raise ValueError("its quantiles are of other levels than this version reads")
+    def from_json(
+        cls, content: dict[str, Any], where: str = "the calibration", features: int | None = None
+    ) -> "Calibration":
+        """Read back what `to_json` wrote, without joint residuals.
+
+        `where` names it in errors, and `features` is the number that it must be of, if known.
+        """
+        entries = checked_calibration(content, where, features)
         frames, quantiles, spread = (
-            np.array(content[key]) for key in ("frames", "quantiles", "spread")
+            np.array(entries[key], dtype=np.float64) for key in ("frames", "quantiles", "spread")
         )
         return cls(frames, quantiles, spread)
 

@@ -7,7 +7,10 @@ residuals of whole validation systems, rotated with the system, and the values f
 a spread for each object and frame.
 """
 
+import io
+import struct
 import zipfile
+import zlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +20,11 @@ from jaxtyping import Float
 
 from pgode.data.superposition import rotations
 from pgode.evaluation.predictions import Predictions
+from pgode.evaluation.uncertainty.levels import LEVELS
+from pgode.evaluation.uncertainty.stored import archive_problem, read_residuals
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+from pgode.runtime.stored.checking import is_present, read_listed
 
 MIN_SYSTEMS = 10
 """Smallest number of validation systems: residuals of fewer would repeat among the samples."""
@@ -26,9 +32,12 @@ MAX_VALUES = 8_000_000
 """Largest number of residuals stored; bounds the size of the file."""
 FEW_SAMPLES = 10
 """With fewer samples their ranks would be too coarse; ranks among all members are used instead."""
-LEVELS = np.concatenate([[0.005, 0.01], np.arange(0.025, 0.98, 0.025), [0.99, 0.995]])
-"""Levels of the quantiles of residuals, here and in `Calibration`."""
 RESIDUALS_FILE = "residuals.npz"
+UNREADABLE = (
+    *(OSError, ValueError, EOFError, KeyError, TypeError, SyntaxError, NotImplementedError),
+    *(RuntimeError, zipfile.BadZipFile, zlib.error, struct.error),
+)
+"""Exceptions of zipfile and numpy for a file that is no archive of arrays."""
 
 
 @dataclass(frozen=True)
@@ -59,21 +68,13 @@ class JointResiduals:
     @classmethod
     def read(cls, folder: Path) -> "JointResiduals | None":
         """The residuals in a run folder; None if it has none."""
-        path = folder / RESIDUALS_FILE
-        if not path.exists():
+        if not is_present(folder, RESIDUALS_FILE):
             return None
+        content = read_listed(folder, RESIDUALS_FILE)
         try:
-            with path.open("rb") as file:
-                arrays = np.load(file, allow_pickle=False)
-                frames, fields = arrays["frames"], arrays["fields"].astype(np.float64)
-            if fields.shape[2:] != (*frames.shape, 3) or not np.isfinite(fields).all():
-                raise ValueError(f"fields of shape {fields.shape}, or not all finite")
-            return cls(frames, fields)
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-            raise InputError(
-                f"cannot read {path}: {error}. Expected the residuals that training wrote. Restore "
-                f"the file, or remove it: coordinates are then sampled independently."
-            ) from None
+            return cls(*read_residuals(io.BytesIO(content)))
+        except UNREADABLE as error:
+            raise InputError(archive_problem(error, folder / RESIDUALS_FILE)) from None
 
     def write(self, folder: Path) -> None:
         """Write into a run folder, in one step."""

@@ -1,15 +1,16 @@
 """The numbers of a finished trial, and the file that holds them."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pgode.evaluation.covid.result import TotalScores
 from pgode.evaluation.evaluation import Evaluation
+from pgode.reproduce.plan.stored import StoredResult
 from pgode.reproduce.plan.trials import Trial
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import write_json
+from pgode.runtime.stored.schema import parsed
+from pgode.runtime.stored.sealed import read_sealed, write_sealed
 
 LEFT_OUT: dict[str, Any] = {
     "skill": {},
@@ -23,6 +24,8 @@ LEFT_OUT: dict[str, Any] = {
     "worst": {},
 }
 """Parts of an `Evaluation` that no table needs, with the values they are read back as."""
+
+FIX = "Remove the file and train again, or choose another folder with -o."
 
 IN_RESULT = ("model", "data_hash")
 """Parts that are fields of the result itself."""
@@ -83,7 +86,7 @@ def result_file(trial: Trial, root: Path) -> Path:
 
 def write_result(result: Result, root: Path) -> None:
     """Store the result of a trial."""
-    write_json(result_file(result.trial, root), result.to_json())
+    write_sealed(result_file(result.trial, root), result.to_json())
 
 
 def read_result(trial: Trial, root: Path) -> Result | None:
@@ -91,11 +94,18 @@ def read_result(trial: Trial, root: Path) -> Result | None:
     path = result_file(trial, root)
     if not path.exists():
         return None
+    content = read_sealed(path, FIX)
+    parsed(StoredResult, content, str(path), f"Older versions have another layout. {FIX}")
     try:
-        return Result.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (KeyError, TypeError, ValueError) as error:
+        result = Result.from_json(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"cannot read {path}: {type(error).__name__} {error}. Expected a result as this "
-            f"version writes it; older ones have another layout. Remove the file and train again, "
-            f"or choose another folder with -o."
+            f"version writes it; older ones have another layout. {FIX}"
         ) from None
+    if result.trial.key != trial.key:
+        raise InputError(
+            f"{path} holds the result of another trial ({result.trial.description}). Expected "
+            f"that of {trial.description}. {FIX}"
+        )
+    return result

@@ -1,6 +1,5 @@
 """The cost of an epoch of every row, measured in one process (the paper's Table 15)."""
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -15,9 +14,11 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.models import Forecaster, build_model, model_config
 from pgode.reproduce.datasets.registry import DATASETS
+from pgode.reproduce.plan.stored import StoredCost
 from pgode.reproduce.plan.trials import Trial
 from pgode.reproduce.tables.catalogue import Experiment, Row
-from pgode.runtime.files import write_json
+from pgode.runtime.stored.schema import parsed
+from pgode.runtime.stored.sealed import read_sealed, write_sealed
 from pgode.training.step_cost import measure_steps
 
 ROUNDS = 5
@@ -60,7 +61,10 @@ def read_cost(dataset: str, budget: str, root: Path) -> CostMeasurement | None:
     path = cost_file(dataset, budget, root)
     if not path.exists():
         return None
-    return CostMeasurement.from_json(json.loads(path.read_text(encoding="utf-8")))
+    fix = "Remove the file: it is then measured again."
+    content = read_sealed(path, fix)
+    parsed(StoredCost, content, str(path), fix)
+    return CostMeasurement.from_json(content)
 
 
 def measure_cost(
@@ -87,7 +91,7 @@ def measure_cost(
     steps = math.ceil(spec.sizes[budget].train / spec.batch)
     rows = {label: EpochCost(steps * cost.median, cost.parameters) for label, cost in costs.items()}
     measured = CostMeasurement(dataset, torch.get_num_threads(), __version__, steps, rows)
-    write_json(cost_file(dataset, budget, root), asdict(measured))
+    write_sealed(cost_file(dataset, budget, root), asdict(measured))
     return measured
 
 

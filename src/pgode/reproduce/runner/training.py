@@ -21,6 +21,7 @@ from pgode.runs.run import Run
 from pgode.runs.training import TrainingStopped, resume, train
 from pgode.runtime.locks import locked
 from pgode.training.display import Display
+from pgode.training.metrics import checked_metrics
 
 
 def run_trial(
@@ -69,6 +70,7 @@ def _train(
 ) -> Run:
     folder = run_folder(trial, root)
     if (folder / "config.json").exists():
+        checked_metrics(folder)  # The result is made of it: a log that was lost would change it.
         return resume(folder, data, display=display, calibrated=False, device=device)
     config = trial.config(threads)
     return train(data, folder, config, display=display, calibrated=False, device=device)
@@ -102,7 +104,7 @@ def _totals(trial: Trial, run: Run, dataset: Dataset, root: Path) -> TotalScores
 
 
 def _result(trial: Trial, run: Run, data: Trajectories, evaluation: Evaluation | None) -> Result:
-    epochs = run.epochs
+    epochs = checked_metrics(run.folder)
     lowest = min((float(row["val_mse"]) for row in epochs), default=math.inf)
     return Result(
         trial=trial,

@@ -11,6 +11,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.runs.data_record import DataRecord
 from pgode.runs.training import resume
 from pgode.runtime.files import replacing, write_json, write_text
+from pgode.runtime.stored.manifest import changes
 from pgode.training.config import run_config
 from pgode.tuning.result import Tuning
 from pgode.tuning.trials.files import PLAN, read_trial, trial_folder
@@ -29,7 +30,8 @@ def keep_best(tuning: Tuning, data: Trajectories) -> None:
     with replacing(target) as temporary:
         shutil.copytree(trial_folder(tuning.folder, best.plan.index), temporary)
         record = DataRecord.of(data, tuning.record.source, target)
-        write_json(temporary / "data.json", record.to_json())
+        with changes(temporary, "data.json"):
+            write_json(temporary / "data.json", record.to_json())
         resume(temporary, data)
 
 

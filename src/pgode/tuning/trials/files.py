@@ -1,15 +1,15 @@
 """A trial on disk: a run folder with its plan (`trial.json`) and its result (`result.json`)."""
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pgode.runtime.errors import InputError
-from pgode.runtime.files import write_json
+from pgode.runtime.stored.schema import Stored, parsed
+from pgode.runtime.stored.sealed import read_sealed, write_sealed
 from pgode.tuning.space.domains import Value
+from pgode.tuning.trials.stored import StoredPlan, StoredResult
 
 PLAN, RESULT = "trial.json", "result.json"
 State = Literal["complete", "pruned", "failed"]
@@ -103,28 +103,30 @@ def read_trials(folder: Path) -> list[Trial]:
 
 def read_trial(path: Path) -> Trial:
     """The trial in a run folder."""
-    plan = _read(path / PLAN, TrialPlan)
-    return Trial(plan, _read(path / RESULT, TrialResult) if (path / RESULT).exists() else None)
+    plan = TrialPlan.from_json(_read(path / PLAN, StoredPlan))
+    if not (path / RESULT).exists():
+        return Trial(plan, None)
+    return Trial(plan, TrialResult.from_json(_read(path / RESULT, StoredResult)))
 
 
 def write_plan(plan: TrialPlan, path: Path) -> None:
     """Write the plan of the trial in this folder."""
-    write_json(path / PLAN, plan.to_json())
+    write_sealed(path / PLAN, plan.to_json())
 
 
 def write_result(result: TrialResult, path: Path) -> None:
     """Write the result of the trial in this folder: from then on it has ended."""
-    write_json(path / RESULT, result.to_json())
+    write_sealed(path / RESULT, result.to_json())
 
 
-def _read(path: Path, kind: Any) -> Any:
-    try:
-        return kind.from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise InputError(
-            f"cannot read {path}: {error}. Expected the file that pgode tune wrote there. Remove "
-            f"the folder {path.parent.name} of that trial; it is then run again."
-        ) from None
+def _read(path: Path, form: type[Stored]) -> dict[str, Any]:
+    fix = (
+        f"Expected the file that pgode tune wrote there. Remove the folder {path.parent.name} of "
+        f"that trial; it is then run again."
+    )
+    content = read_sealed(path, fix)
+    parsed(form, content, str(path), fix)
+    return content
 
 
 def _plain(curve: tuple[float, ...]) -> list[float | None]:

@@ -15,7 +15,7 @@ from pgode.runtime.locks import locked
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
 from pgode.training.display import Display
-from pgode.training.metrics import read_metrics
+from pgode.training.metrics import checked_metrics
 from pgode.tuning.trials.files import PLAN, State, TrialPlan, TrialResult, read_trial, write_result
 from pgode.tuning.trials.pruning import PrunedError, PruningDisplay
 
@@ -52,6 +52,7 @@ def _trained(plan: TrialPlan, path: Path, data: Trajectories | None) -> tuple[St
         display = PruningDisplay(plan.history, plan.warm_up)
     try:
         if (path / "config.json").exists():
+            checked_metrics(path)  # Its errors are the result: a log that was lost would change it.
             resume(path, data, display=display, calibrated=False)
         else:
             config = validated(RunConfig, plan.config, "")
@@ -78,7 +79,7 @@ def _read(plan: TrialPlan) -> Trajectories:
 
 
 def _result(plan: TrialPlan, path: Path, state: State, reason: str) -> TrialResult:
-    rows = read_metrics(path)
+    rows = checked_metrics(path)
     errors = tuple(float(row["val_mse"]) for row in rows)
     if state == "complete" and not math.isfinite(min(errors, default=math.inf)):
         state, reason = "failed", "no epoch had a finite validation error"

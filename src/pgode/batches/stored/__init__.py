@@ -1,0 +1,1 @@
+"""The form of scales that a run stores."""

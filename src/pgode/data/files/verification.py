@@ -1,0 +1,60 @@
+"""The check of a data file: its form, and its content against the hash that was written with it."""
+
+from pathlib import Path
+from typing import Any
+
+import xarray as xr
+
+from pgode.data import files
+from pgode.runtime.errors import InputError
+from pgode.runtime.stored.manifest import fingerprint
+from pgode.runtime.stored.verification import FileCheck, State, Verification
+
+NO_HASH = (
+    "the file has no hash of its content, as files that pgode did not write: only its form was "
+    "checked. Write it anew to get one: pgode.write(pgode.read(FILE), NEW) in Python."
+)
+
+
+def verify_data(path: Path | str) -> Verification:
+    """Read a data file, validate it, and compare its content with its hash. Nothing is written."""
+    place = Path(path)
+    notes: tuple[str, ...] = ()
+    state: State = "as written"
+    problem, size, digest = "", None, None
+    try:
+        data = files.read(place)
+        digest = data.hash
+        record = fingerprint(place) if place.is_file() else None
+        size = record.size if record is not None else _folder_size(place)
+        expected = stored_hash(place)
+        if expected is None:
+            state, notes = "form only", (NO_HASH,)
+        elif expected != digest:
+            raise InputError(
+                f"the content of {path} is not what was written: its hash is {digest[:12]}..., the "
+                f"one stored with it {expected[:12]}.... Expected the same. Copy the file again, "
+                f"or make it anew."
+            )
+    except InputError as error:
+        state, problem = "wrong", str(error)
+    found = FileCheck(place.name, size, digest, state, problem)
+    return Verification(str(path), "data", (found,), notes)
+
+
+def stored_hash(path: Path) -> str | None:
+    """The hash of the content that a file was written with; None if it has none."""
+    if path.suffix.lower() == ".npz":
+        return None
+    options: dict[str, Any] = (
+        {"engine": "zarr", "consolidated": False, "chunks": None}
+        if path.is_dir()
+        else {"engine": "h5netcdf"}
+    )
+    with xr.open_dataset(path, decode_times=False, cache=False, **options) as dataset:
+        found = dataset.attrs.get("content_hash")
+    return None if found is None else str(found)
+
+
+def _folder_size(path: Path) -> int:
+    return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
