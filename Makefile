@@ -66,7 +66,7 @@ test: $(STAMP)  ## Linters, types, import contract, all tests
 lint: $(STAMP)  ## ruff, mypy and the import contract
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src
+	$(BIN)/mypy --strict src release
 	$(BIN)/lint-imports --no-logo
 
 # A file goes to one process as a whole: what its tests share, often a training, is then made once.

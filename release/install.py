@@ -15,6 +15,7 @@ import venv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from release.locks import CUDA, LOCK, Pin, read_lock, write_lock
 
@@ -50,7 +51,7 @@ def check_torch(file: dict[str, Any], pin: Pin) -> None:
     found = file["download_info"]["archive_info"]["hashes"]["sha256"]
     if found in pin.hashes:
         return
-    name = file["download_info"]["url"].rpartition("/")[2]
+    name = unquote(file["download_info"]["url"].rpartition("/")[2])
     raise Refused(
         f"The index serves torch as {name} (SHA-256 {found}), and {LOCK} has no such file. Indexes "
         f"serve several builds of torch {pin.version}: the default one with CUDA, others for the "
@@ -76,9 +77,9 @@ def install(python: Path, pins: Iterable[Pin], *words: str) -> None:
             f"version, or an altered file. Nothing of it was installed.\n{done.stderr}"
         )
     raise Refused(
-        f"{LOCK} cannot be installed with Python {platform.python_version()} on "
-        f"{platform.system()} {platform.machine()}; it is for 3.11 to 3.13 on Linux x86_64."
-        f"\n{done.stderr}"
+        f"pip could not install {LOCK} with Python {platform.python_version()} on "
+        f"{platform.system()} {platform.machine()}. The file is for 3.11 to 3.13 on Linux x86_64, "
+        f"and the index has to serve its versions. pip says:\n{done.stderr}"
     )
 
 

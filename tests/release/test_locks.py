@@ -91,7 +91,7 @@ def test_builds_of_torch_that_were_known_are_kept_for_the_same_version_only() ->
 
 def served(digest: str) -> dict[str, Any]:
     archive = {
-        "url": "file:///index/torch-2.0+xpu.whl",
+        "url": "file:///index/torch-2.0%2Bxpu.whl",
         "archive_info": {"hashes": {"sha256": digest}},
     }
     needs = ["filelock", "nvidia_cublas==13; platform_system == 'Linux'"]
