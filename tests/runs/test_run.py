@@ -25,6 +25,7 @@ from pgode.data.simulate import simulate
 from pgode.runs.data_record import DataRecord
 from pgode.runs.folder import read_data, read_noise_floor, source_of, summary
 from pgode.runs.run import Run
+from pgode.runs.stored.verification import accept_run
 from pgode.runs.training import resume, train
 from pgode.runtime.errors import InputError, SolverError
 from pgode.training.config import run_config
@@ -74,6 +75,7 @@ def test_forecasts_use_the_best_weights_and_a_share_needs_no_checkpoints(tmp_pat
     best = Run.open(tmp_path / "copy").forecast(springs(), samples=0).mean
     (checkpoints / "best.safetensors").rename(tmp_path / "copy" / "model.safetensors")
     checkpoints.rmdir()
+    accept_run(tmp_path / "copy")
     shared = Run.open(tmp_path / "copy").forecast(springs(), samples=0).mean
     np.testing.assert_array_equal(best, trained().forecast(springs(), samples=0).mean)
     np.testing.assert_array_equal(shared, best)
@@ -92,6 +94,9 @@ def test_a_shipped_model_is_opened_by_its_name(
 def test_a_run_without_calibration_draws_from_its_posterior(tmp_path: Path) -> None:
     shutil.copytree(trained().folder, tmp_path / "copy")
     (tmp_path / "copy/calibration.json").unlink()
+    with pytest.raises(InputError, match=r"calibration\.json is missing"):
+        Run.open(tmp_path / "copy")
+    accept_run(tmp_path / "copy")
     run = Run.open(tmp_path / "copy")
     assert run.calibration is None
     result = run.evaluate(springs(), splits=["test"])
@@ -222,6 +227,7 @@ def test_the_source_of_a_run_is_the_file_it_was_trained_on(tmp_path: Path) -> No
     shutil.copytree(trained().folder, tmp_path / "run")
     described = json.loads((tmp_path / "run/data.json").read_text())
     (tmp_path / "run/data.json").write_text(json.dumps({**described, "source": ""}))
+    accept_run(tmp_path / "run")
     with pytest.raises(InputError, match="was trained on data without a file"):
         source_of(tmp_path / "run")
 

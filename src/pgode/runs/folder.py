@@ -249,7 +249,7 @@ def write_calibration(path: Path, calibration: Calibration) -> None:
 
 def read_noise_floor(path: Path) -> NoiseFloor | None:
     """The noise floor of the last evaluation with replicas; None if there was none."""
-    if not is_present(path, NOISE_FLOOR_FILE):
+    if not (path / NOISE_FLOOR_FILE).exists():  # Whoever removed it gets a report without.
         return None
     return NoiseFloor.from_json(_read(path, NOISE_FLOOR_FILE), str(path / NOISE_FLOOR_FILE))
 

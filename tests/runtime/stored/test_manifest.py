@@ -1,12 +1,12 @@
 """The manifest of a folder: what it lists, and that no kill makes a good folder look damaged."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.flips import flips, refusal
+from tests.killed import killed_at
 
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_text
@@ -99,40 +99,15 @@ def test_changes_are_listed_after_them_also_if_they_fail(folder: Path) -> None:
     assert not is_present(folder, "data.json")
 
 
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-@contextmanager
-def killed_at(number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """End the process before its file operation of this number, and forbid all later ones."""
-    done: list[str] = []
-    rename = Path.replace
-
-    def replace(self: Path, target: Path) -> Path:
-        done.append(Path(target).name)
-        if len(done) > number:
-            raise Killed
-        return rename(self, target)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "replace", replace)
-        yield done
-
-
 @pytest.mark.parametrize("number", range(5))
 def test_a_kill_between_any_two_renames_leaves_a_folder_that_opens(
     folder: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    with killed_at(number, monkeypatch) as done:
-        try:
-            with changes(folder, "config.json", "data.json"):
-                write_text(folder / "config.json", "new")
-                write_text(folder / "data.json", "new")
-        except Killed:
-            pass
+    with killed_at(number, monkeypatch) as done, changes(folder, "config.json", "data.json"):
+        write_text(folder / "config.json", "new")
+        write_text(folder / "data.json", "new")
     order = ["manifest.json", "config.json", "data.json", "manifest.json"]
-    assert done[: number + 1] == order[: number + 1]
+    assert done == order[: number + 1]
     found = [read_listed(folder, name) for name in ("config.json", "data.json")]
     assert found == [b"new" if number > 1 else b"abc", b"new" if number > 2 else b"abc"]
     # Whoever goes on lists them again.

@@ -122,7 +122,7 @@ def _summary(run: Run, data: Trajectories) -> list[tuple[str, str]]:
     ]
     if run.epochs:
         minutes = run.epochs[-1]["seconds"] / 60
-        rows.append(("training", f"{len(run.epochs)} epochs, {minutes:.1f} minutes"))
+        rows.append(("training", f"{run.epochs[-1]['epoch']} epochs, {minutes:.1f} minutes"))
     rows += [
         ("seed", str(config.training.seed)),
         ("data hash", data.hash),

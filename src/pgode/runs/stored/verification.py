@@ -99,7 +99,12 @@ def _state(folder: Path, name: str) -> State:
             )
         return "form only"
     listed = check_listed(folder, name)
-    has_form = _check_form(folder, name)
+    try:
+        has_form = _check_form(folder, name)
+    except InputError as error:
+        if listed and str(folder / name) not in str(error):
+            return "as written"  # Another file is wrong, without which this one cannot be read.
+        raise
     if listed:
         return "as written"
     if name.endswith(".safetensors") and is_sealed(folder / name):

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import file_size
 from pgode.runtime.reading import check_file, read_bytes
 from pgode.runtime.stored.manifest import MANIFEST, FileRecord, Manifest, fingerprint
 
@@ -107,8 +106,8 @@ def _differs(
         problem = f"{folder / name} is not listed in {MANIFEST} of the run"
     elif listed.size != found.size:
         problem = (
-            f"{folder / name} is not as pgode wrote it: it has {file_size(folder / name)} "
-            f"({found.size:,} bytes), {MANIFEST} of the run lists {listed.size:,} bytes"
+            f"{folder / name} is not as pgode wrote it: it has {found.size:,} bytes, "
+            f"{MANIFEST} of the run lists {listed.size:,} bytes"
         )
     else:
         problem = (
