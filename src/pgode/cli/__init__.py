@@ -3,10 +3,11 @@
 import sys
 
 from pgode.cli.app import app, run_command
+from pgode.runtime.disk.streams import flushed
 
 __all__ = ["app", "main"]
 
 
 def main() -> None:
     """Entry point of the `pgode` command."""
-    sys.exit(run_command(sys.argv[1:]))
+    sys.exit(flushed(run_command(sys.argv[1:])))

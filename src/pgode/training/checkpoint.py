@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load, save, save_file
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing
+from pgode.runtime.files import write_bytes
 
 FORMAT = 2
 """Version of the run folder's format. A new one needs a conversion in `pgode.runs.convert`."""
@@ -58,8 +58,8 @@ def save_checkpoint(
 ) -> None:
     """Write model, optimisers and progress to one file, atomically."""
     header = {"format": str(FORMAT), "progress": progress.to_json()}
-    with replacing(path) as temporary:
-        save_file(_tensors(model, optimisers), str(temporary), header)
+    # Not by `save_file`, whose error on a full disk is one of its own.
+    write_bytes(path, save(_tensors(model, optimisers), header))
 
 
 def packed_state(
@@ -97,6 +97,11 @@ def load_checkpoint(
     check_format(header.get("format"), path)
     _restore(tensors, model, optimisers or {}, path)
     return Progress.from_json(header.get("progress", "{}"))
+
+
+def checkpoint_progress(path: Path) -> Progress:
+    """How far the training of a checkpoint was."""
+    return Progress.from_json(read_tensors(path)[1].get("progress", "{}"))
 
 
 def _restore(

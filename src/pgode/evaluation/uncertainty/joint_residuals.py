@@ -10,6 +10,7 @@ a spread for each object and frame.
 import zipfile
 from dataclasses import dataclass
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from jaxtyping import Float
 from pgode.data.superposition import rotations
 from pgode.evaluation.predictions import Predictions
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing
+from pgode.runtime.files import write_bytes
 
 MIN_SYSTEMS = 10
 """Smallest number of validation systems: residuals of fewer would repeat among the samples."""
@@ -77,9 +78,9 @@ class JointResiduals:
 
     def write(self, folder: Path) -> None:
         """Write into a run folder, in one step."""
-        with replacing(folder / RESIDUALS_FILE) as temporary, temporary.open("wb") as file:
-            fields = self.fields.astype(np.float16)
-            np.savez_compressed(file, frames=self.frames, fields=fields)
+        content = BytesIO()
+        np.savez_compressed(content, frames=self.frames, fields=self.fields.astype(np.float16))
+        write_bytes(folder / RESIDUALS_FILE, content.getvalue())
 
     @cached_property
     def _spread(self) -> Float[np.ndarray, "object frame 3"]:

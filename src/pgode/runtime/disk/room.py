@@ -1,0 +1,145 @@
+"""Room on a disk, and what is said when something could not be written."""
+
+import errno
+import os
+import re
+from pathlib import Path
+
+from pgode.runtime.errors import PgodeError, WriteError
+from pgode.runtime.memory import size_text
+
+DISK = (
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EIO,
+    errno.ESTALE,
+)
+"""Errors of a write that are about the disk and not about what is written."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+WORDS = {
+    "disk is full": errno.ENOSPC,
+    "disk I/O error": errno.EIO,
+    "readonly database": errno.EROFS,
+    "unable to open database file": errno.EACCES,
+}
+"""What libraries say instead of a number."""
+
+
+def free_room(path: Path) -> int | None:
+    """Bytes that a file at `path` may take, as far as the system tells; None if it does not.
+
+    The least of what its disk has free and of the limit of this process (`ulimit -f`). Quotas of
+    users are unknown until a write fails.
+    """
+    found = []
+    try:
+        place = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
+        disk = os.statvfs(place)
+        blocks = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
+        if disk.f_blocks:  # Some file systems of networks count nothing.
+            found.append(blocks * disk.f_frsize)
+    except (OSError, AttributeError, StopIteration):
+        pass
+    limit = _size_limit()
+    return min([*found, *([] if limit is None else [limit])], default=None)
+
+
+def require_room(path: Path, needed: float, advice: str = "") -> None:
+    """Refuse to begin work whose result at `path` cannot fit; estimates must be on the low side."""
+    free = free_room(path)
+    if free is not None and needed > free:
+        raise unwritable(path, OutOfRoomError(errno.ENOSPC, needed), advice)
+
+
+class OutOfRoomError(OSError):
+    """A write that failed, with the bytes that the whole file would have taken."""
+
+    def __init__(self, number: int, needed: float) -> None:
+        super().__init__(number, os.strerror(number))
+        self.needed = needed
+
+    @classmethod
+    def of(cls, error: OSError, needed: float) -> "OutOfRoomError":
+        """The same error with the size of what was to be written."""
+        return cls(error.errno or errno.EIO, needed)
+
+
+def disk_error(error: BaseException) -> OSError | None:
+    """The error of the file system behind an exception; None if there is none.
+
+    Libraries hide it in the text of errors of their own, or raise others in its wake.
+    """
+    if isinstance(error, PgodeError):
+        return None
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
+    number = _number(error)
+    if number is not None:
+        return OSError(number, os.strerror(number))
+    for other in (error.__cause__, error.__context__):
+        found = None if other is None else disk_error(other)
+        if found is not None and found.errno in DISK:
+            return found
+    return None
+
+
+def unwritable(path: Path, error: OSError, advice: str = "") -> WriteError:
+    """The error for a path that cannot be written, with what is there now and what to do."""
+    exists = os.path.lexists(path) if _is_possible(path) else False
+    kept = "What was there before is unchanged" if exists else "Nothing was written there"
+    if error.errno not in FULL:
+        return WriteError(
+            f"cannot write {path}: {error.strerror or error}. {kept}. Expected a folder that can "
+            f"be written to. {advice or 'Choose another output path.'}",
+            path,
+            error,
+        )
+    needed, free = getattr(error, "needed", None), free_room(path)
+    figures = [f"needs about {size_text(needed)}"] if needed else []
+    if error.errno == errno.ENOSPC and free is not None:
+        figures.append(f"{size_text(free)} are free")
+    limit = _size_limit()
+    if error.errno == errno.EFBIG and limit is not None:
+        figures.append(f"{size_text(limit)} are allowed")
+    reason = {
+        errno.ENOSPC: "there is no room left on its disk",
+        errno.EDQUOT: "your quota on its disk is used up",
+        errno.EFBIG: "the file would be larger than this process may write (ulimit -f)",
+    }[error.errno]
+    detail = f" (it {', '.join(figures)})" if needed and figures else ""
+    detail = detail or (f" ({figures[0]})" if figures else "")
+    return WriteError(
+        f"cannot write {path}: {reason}{detail}. {kept}. Expected enough room. "
+        f"{advice or 'Make room there, or choose another output path.'}",
+        path,
+        error,
+    )
+
+
+def _size_limit() -> int | None:
+    try:
+        import resource
+    except ImportError:  # On Windows.
+        return None
+    soft = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return None if soft == resource.RLIM_INFINITY else soft
+
+
+def _number(error: BaseException) -> int | None:
+    """The number of a disk's error within the text of another error."""
+    text = str(error)
+    found = re.search(r"(?:errno = |os error |Errno )(\d+)", text)
+    if found and int(found[1]) in DISK:
+        return int(found[1])
+    for number in DISK:
+        if os.strerror(number) in text:
+            return number
+    return next((number for words, number in WORDS.items() if words in text), None)
+
+
+def _is_possible(path: Path) -> bool:
+    return "\0" not in str(path)
