@@ -1,8 +1,6 @@
 """The command `pgode`: its subcommands, and how errors are shown."""
 
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 
 from cyclopts import App, CycloptsError
 from rich.console import Console
@@ -30,7 +28,7 @@ from pgode.cli.simulate import simulate
 from pgode.cli.simulate_protein import simulate_protein
 from pgode.cli.train import train
 from pgode.cli.tune import tune
-from pgode.runtime.disk.room import DISK, unwritable
+from pgode.runtime.disk.room import unforeseen
 from pgode.runtime.errors import PgodeError
 
 BAD_INPUT = 2
@@ -89,15 +87,13 @@ def run_command(arguments: Sequence[str]) -> int:
         errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
         errors.print("See pgode --help, or --help after a command.", highlight=False)
         return BAD_INPUT
-    except OSError as error:
-        if error.errno not in DISK:
-            raise
-        place = Path(error.filename) if isinstance(error.filename, str) else Path("the output")
-        with suppress(OSError):  # Standard error may be on the same disk.
-            refused = unwritable(place, error)
-            errors.print(f"Error: {refused}", style="red", markup=False, highlight=False)
-        return BAD_INPUT
     except KeyboardInterrupt:
         errors.print("Stopped.")
         return INTERRUPTED
+    except Exception as error:  # Libraries report a full disk by errors of many types.
+        refused = unforeseen(error)
+        if refused is None:
+            raise
+        errors.print(f"Error: {refused}", style="red", markup=False, highlight=False)
+        return BAD_INPUT
     return result if isinstance(result, int) else 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
 from pgode.batches.devices import AUTO, chosen_device, device_name
 from pgode.batches.normaliser import Normaliser
@@ -31,7 +32,7 @@ from pgode.runs.parallel.windows import held_out, held_out_windows, training_win
 from pgode.runs.run import Run
 from pgode.runtime import locks
 from pgode.runtime.disk.claims import MovedError
-from pgode.runtime.disk.room import unwritable
+from pgode.runtime.disk.room import require_room, unwritable
 from pgode.runtime.errors import InputError, WriteError
 from pgode.runtime.files import write_json
 from pgode.training import RunConfig, Trainer
@@ -226,6 +227,7 @@ def _continue(
         others = team_of(
             path, config, normaliser, given, source, device, goes_on=parent is not None
         )
+        _require_room(path, model)
         with others as team:
             trainer = Trainer(model, training, validation, config, path, team, device)
             trainer.resume()
@@ -239,6 +241,16 @@ def _continue(
     if calibrated:
         calibrate(Run.open(path, device), validation)
     return Run.open(path, device)
+
+
+def _require_room(path: Path, model: nn.Module) -> None:
+    """Refuse to train where the checkpoints cannot be kept: the two, and the next one's copy."""
+    weights = sum(each.numel() * each.element_size() for each in model.parameters())
+    missing = sum(
+        not (path / "checkpoints" / f"{name}.safetensors").exists() for name in ("best", "last")
+    )
+    # Adam has two numbers for each weight.
+    require_room(path / "checkpoints", 3 * weights * (1 + missing))
 
 
 def _where(chosen: torch.device, trainer: Trainer) -> str:

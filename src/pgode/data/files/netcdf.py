@@ -9,7 +9,9 @@ from xarray.backends import H5NetCDFStore
 
 from pgode.data.files import large
 from pgode.data.files.layout import chunks, damaged, stored
+from pgode.data.files.size import least_bytes
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.disk.room import require_room
 from pgode.runtime.disk.unfailing import UnfailingFile, unfailing_file, uninterrupted
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
@@ -68,6 +70,7 @@ def write_dataset(
     dataset: xr.Dataset, path: Path, encoding: Mapping[Hashable, Mapping[str, Any]]
 ) -> None:
     """Write any dataset to one file in one step. A failed write is an error, and never a crash."""
+    require_room(path, least_bytes(dataset))
     with replacing(path) as temporary, unfailing_file(temporary) as file, uninterrupted():
         store = opened_store(file)
         try:

@@ -8,7 +8,9 @@ import zarr
 
 from pgode.data.files import large
 from pgode.data.files.layout import chunks, damaged, stored
+from pgode.data.files.size import least_bytes
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.disk.room import require_room
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
@@ -65,6 +67,7 @@ def write(trajectories: Trajectories, path: Path) -> None:
         name: {"chunks": chunks(variable), "compressors": [numcodecs.Zlib(level=4)]}
         for name, variable in dataset.variables.items()
     }
+    require_room(path, least_bytes(dataset))
     with replacing(path) as temporary:
         dataset.to_zarr(
             temporary,

@@ -25,6 +25,7 @@ WORDS = {
     "disk I/O error": errno.EIO,
     "readonly database": errno.EROFS,
     "unable to open database file": errno.EACCES,
+    "No usable temporary directory": errno.ENOSPC,
 }
 """What libraries say instead of a number."""
 
@@ -75,11 +76,13 @@ def disk_error(error: BaseException) -> OSError | None:
     """
     if isinstance(error, PgodeError):
         return None
-    if isinstance(error, OSError) and error.errno is not None:
+    if isinstance(error, OSError) and error.errno in DISK:
         return error
     number = _number(error)
     if number is not None:
         return OSError(number, os.strerror(number))
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
     for other in (error.__cause__, error.__context__):
         found = None if other is None else disk_error(other)
         if found is not None and found.errno in DISK:
@@ -98,26 +101,44 @@ def unwritable(path: Path, error: OSError, advice: str = "") -> WriteError:
             path,
             error,
         )
-    needed, free = getattr(error, "needed", None), free_room(path)
-    figures = [f"needs about {size_text(needed)}"] if needed else []
-    if error.errno == errno.ENOSPC and free is not None:
-        figures.append(f"{size_text(free)} are free")
-    limit = _size_limit()
-    if error.errno == errno.EFBIG and limit is not None:
-        figures.append(f"{size_text(limit)} are allowed")
-    reason = {
-        errno.ENOSPC: "there is no room left on its disk",
-        errno.EDQUOT: "your quota on its disk is used up",
-        errno.EFBIG: "the file would be larger than this process may write (ulimit -f)",
+    reason, remedy = {
+        errno.ENOSPC: ("there is no room left on its disk", "Make room there"),
+        errno.EDQUOT: ("your quota on its disk is used up", "Make room there"),
+        errno.EFBIG: ("it would be larger than ulimit -f allows", "Raise that limit"),
     }[error.errno]
-    detail = f" (it {', '.join(figures)})" if needed and figures else ""
-    detail = detail or (f" ({figures[0]})" if figures else "")
     return WriteError(
-        f"cannot write {path}: {reason}{detail}. {kept}. Expected enough room. "
-        f"{advice or 'Make room there, or choose another output path.'}",
+        f"cannot write {path}: {reason}{_figures(path, error)}. {kept}. Expected enough room. "
+        f"{advice or f'{remedy}, or choose another output path.'}",
         path,
         error,
     )
+
+
+def unforeseen(error: Exception) -> WriteError | None:
+    """The error for a disk that failed where nobody expected it; None for any other failure.
+
+    Libraries write caches and temporary files of their own.
+    """
+    refused = disk_error(error)
+    if refused is None or refused.errno not in DISK:
+        return None
+    named = refused.filename if isinstance(refused.filename, str) else "a temporary file"
+    if refused.errno in FULL:
+        return unwritable(Path(named), refused)
+    return WriteError(
+        f"cannot use {named}: {refused.strerror}. Expected files that this user may read and "
+        f"write. Correct their permissions, or choose another path."
+    )
+
+
+def _figures(path: Path, error: OSError) -> str:
+    """What is needed and what there is, as far as both are known."""
+    needed = getattr(error, "needed", None)
+    left = {errno.ENOSPC: free_room(path), errno.EFBIG: _size_limit()}.get(error.errno or 0)
+    verb = "free" if error.errno == errno.ENOSPC else "allowed"
+    figures = [f"it needs about {size_text(needed)}"] if needed else []
+    figures += [f"{size_text(left)} are {verb}"] if left is not None else []
+    return f" ({', '.join(figures)})" if figures else ""
 
 
 def _size_limit() -> int | None:
