@@ -48,18 +48,15 @@ def occupied(folder: Path, busy: str) -> Iterator[None]:
     the folder is not where it was, `pgode.runtime.files` refuses to write into it.
     """
     is_new = not folder.exists()
-    try:
-        with _held(folder / LOCK, busy), claims.claim(folder) as handle:
-            try:
-                yield
-            finally:
-                if handle is not None:  # Wherever the folder is by now.
-                    with suppress(OSError):
-                        os.unlink(LOCK, dir_fd=handle)
-    finally:
-        if is_new:
-            with suppress(OSError):  # It has content.
-                folder.rmdir()
+    with _held(folder / LOCK, busy), claims.claim(folder) as handle:
+        try:
+            yield
+        finally:
+            if handle is not None:
+                with suppress(OSError):  # Wherever the folder is by now; and if it has content.
+                    os.unlink(LOCK, dir_fd=handle)
+                    if is_new and _is(handle, folder):
+                        folder.rmdir()
 
 
 def check_free(folder: Path, busy: str) -> None:

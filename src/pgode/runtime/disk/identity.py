@@ -38,7 +38,7 @@ class Identity:
         if (self.host, self.space) != (own.host, own.space):
             return "unknown"
         if own.start != "0":
-            return "alive" if _started(self.pid) == self.start else "dead"
+            return "alive" if started(self.pid) == self.start else "dead"
         try:
             os.kill(self.pid, 0)
         except ProcessLookupError:
@@ -60,10 +60,10 @@ def _identity(pid: int) -> Identity:
         container = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         container = ""
-    return Identity(_short(socket.gethostname()), _short(boot + container), pid, _started(pid))
+    return Identity(_short(socket.gethostname()), _short(boot + container), pid, started(pid))
 
 
-def _started(pid: int) -> str:
+def started(pid: int) -> str:
     """When a process started; 0 if there is none, or if it has ended and nobody has noticed."""
     # The second field, the name of the program, may hold anything, also spaces and brackets.
     fields = _read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()

@@ -39,6 +39,7 @@ class Owner:
         except (KeyError, OSError, ImportError):  # A container may run as a user without a name.
             user = str(os.getuid()) if hasattr(os, "getuid") else "unknown"
         program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+        program = "pgode" if program == "__main__.py" else program
         command = shlex.join([program, *sys.argv[1:]])
         since = time.strftime("%Y-%m-%d %H:%M:%S")
         own = this_process()
