@@ -98,17 +98,14 @@ def test_a_folder_replaces_a_folder_where_the_system_cannot_swap_them(
 def test_a_file_within_a_folder_that_cannot_be_written_is_an_error_of_the_folder(
     tmp_path: Path,
 ) -> None:
-    def fail(temporary: Path) -> None:
-        with replacing(temporary / "inner.json"):
+    path = tmp_path / "made" / "run"
+
+    def fail() -> None:
+        with replacing(path) as temporary, replacing(temporary / "inner.json"):
             raise OSError(28, "No space left on device")
 
-    path = tmp_path / "made" / "run"
-    with (
-        pytest.raises(WriteError, match=f"cannot write {path}: there is no room"),
-        replacing(path) as temporary,
-    ):
-        temporary.mkdir()
-        fail(temporary)
+    with pytest.raises(WriteError, match=f"cannot write {path}: there is no room"):
+        fail()
     assert names(tmp_path) == []  # Nor the folders above it.
 
 

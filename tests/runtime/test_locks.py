@@ -148,9 +148,9 @@ def without_locks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_system_without_locks_has_them_by_files(tmp_path: Path) -> None:
     with occupied(tmp_path / "run", "busy"):
         assert [path.name for path in (tmp_path / "run").iterdir()] == [".lock-owner"]
-        with pytest.raises(BusyError, match=r"If that process is gone, remove .*\.lock-owner\."):
-            with occupied(tmp_path / "run", "busy"):
-                pass
+        gone = r"If that process is gone, remove .*\.lock-owner\."
+        with pytest.raises(BusyError, match=gone), occupied(tmp_path / "run", "busy"):
+            pass
     assert list(tmp_path.iterdir()) == []
 
 

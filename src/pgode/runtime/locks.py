@@ -47,16 +47,21 @@ def occupied(folder: Path, busy: str) -> Iterator[None]:
     Another process gets an error that begins with `busy`. The lock moves with the folder, and once
     the folder is not where it was, `pgode.runtime.files` refuses to write into it.
     """
-    is_new = not folder.exists()
-    with _held(folder / LOCK, busy), claims.claim(folder) as handle:
-        try:
-            yield
-        finally:
-            if handle is not None:
-                with suppress(OSError):  # Wherever the folder is by now; and if it has content.
-                    os.unlink(LOCK, dir_fd=handle)
-                    if is_new and _is(handle, folder):
-                        folder.rmdir()
+    is_new, own = not folder.exists(), None
+    try:
+        with _held(folder / LOCK, busy), claims.claim(folder) as handle:
+            own = folder.stat().st_ino
+            try:
+                yield
+            finally:
+                if handle is not None:  # Wherever the folder is by now.
+                    with suppress(OSError):
+                        os.unlink(LOCK, dir_fd=handle)
+    finally:
+        if is_new:
+            with suppress(OSError):  # It has content.
+                if folder.stat().st_ino == own:
+                    folder.rmdir()
 
 
 def check_free(folder: Path, busy: str) -> None:

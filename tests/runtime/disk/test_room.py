@@ -35,7 +35,7 @@ def chained(inner: Exception) -> Exception:
 
 
 @pytest.mark.parametrize(
-    ("error", "number"),
+    "error, number",
     [
         (OSError(errno.ENOSPC, "x"), errno.ENOSPC),
         (OSError(errno.ENOENT, "x"), errno.ENOENT),
@@ -59,7 +59,7 @@ def test_the_error_of_the_disk_is_found_in_errors_of_libraries(
 
 
 @pytest.mark.parametrize(
-    ("number", "words"),
+    "number, words",
     [
         (errno.ENOSPC, "there is no room left on its disk (it needs about 2 MB, "),
         (errno.EDQUOT, "your quota on its disk is used up (it needs about 2 MB). "),
@@ -95,7 +95,7 @@ def test_the_limit_of_the_process_counts(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.parametrize(("noise", "share"), [(True, 0.94), (False, 0.0)])
+@pytest.mark.parametrize("noise, share", [(True, 0.9), (False, 0.0)])
 def test_the_size_of_a_file_is_estimated_from_pieces(noise: bool, share: float) -> None:
     values = np.random.default_rng(0).normal(size=2**22) if noise else np.ones(2**22)
     ds = xr.Dataset({"states": ("x", values), "few": ("y", np.ones(5))})
@@ -108,7 +108,7 @@ def test_the_size_of_a_file_is_estimated_from_pieces(noise: bool, share: float) 
 def test_output_that_goes_to_a_full_disk_gives_no_traceback(stream: str) -> None:
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: full}
-        words = ["models"] if stream == "stdout" else ["info", "no-such-run"]
+        words = ["--help"] if stream == "stdout" else ["no-such-command"]
         command = [sys.executable, "-m", "pgode.cli", *words]
         done = subprocess.run(command, **streams, env={**os.environ, "PYTHONUNBUFFERED": ""})
     assert done.returncode == 2

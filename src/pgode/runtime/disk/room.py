@@ -30,17 +30,17 @@ WORDS = {
 """What libraries say instead of a number."""
 
 
-def free_room(path: Path) -> int | None:
+def free_room(path: Path, reserve: bool = False) -> int | None:
     """Bytes that a file at `path` may take, as far as the system tells; None if it does not.
 
     The least of what its disk has free and of the limit of this process (`ulimit -f`). Quotas of
-    users are unknown until a write fails.
+    users are unknown until a write fails. With `reserve` what is kept for root counts too.
     """
     found = []
     try:
         place = next(each for each in (path.absolute(), *path.absolute().parents) if each.exists())
         disk = os.statvfs(place)
-        blocks = disk.f_bfree if os.geteuid() == 0 else disk.f_bavail
+        blocks = disk.f_bfree if reserve else disk.f_bavail
         if disk.f_blocks:  # Some file systems of networks count nothing.
             found.append(blocks * disk.f_frsize)
     except (OSError, AttributeError, StopIteration):
@@ -51,7 +51,7 @@ def free_room(path: Path) -> int | None:
 
 def require_room(path: Path, needed: float, advice: str = "") -> None:
     """Refuse to begin work whose result at `path` cannot fit; estimates must be on the low side."""
-    free = free_room(path)
+    free = free_room(path, reserve=hasattr(os, "geteuid") and os.geteuid() == 0)
     if free is not None and needed > free:
         raise unwritable(path, OutOfRoomError(errno.ENOSPC, needed), advice)
 
@@ -122,7 +122,7 @@ def unforeseen(error: Exception) -> WriteError | None:
     refused = disk_error(error)
     if refused is None or refused.errno not in DISK:
         return None
-    named = refused.filename if isinstance(refused.filename, str) else "a temporary file"
+    named = refused.filename if isinstance(refused.filename, str) else "output or temporary files"
     if refused.errno in FULL:
         return unwritable(Path(named), refused)
     return WriteError(

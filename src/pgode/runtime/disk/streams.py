@@ -15,7 +15,7 @@ def flushed(code: int) -> int:
     """
     found = [error for stream in (sys.stdout, sys.stderr) if (error := _flush(stream)) is not None]
     refused = next((error for error in found if error.errno in DISK), None)
-    if refused is None:
+    if refused is None or code:  # What ended the command has been said.
         return code
     with suppress(OSError, ValueError):
         reason = os.strerror(refused.errno or errno.EIO)
@@ -24,7 +24,7 @@ def flushed(code: int) -> int:
             f"output goes. Make room there, or print elsewhere.\n"
         )
         sys.stderr.flush()
-    return code or 2
+    return 2
 
 
 def _flush(stream: object) -> OSError | None:
