@@ -161,6 +161,21 @@ def test_a_folder_where_a_file_should_be_is_found_before_any_work(tmp_path: Path
     assert names(tmp_path) == ["d.nc"]
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_or_a_device_is_never_replaced(linked: bool, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    path = tmp_path / "pipe"
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to("pipe")
+    for write in (writable_folder, writable_file, lambda path: write_text(path, "word")):
+        with pytest.raises(InputError, match="it is a device or a pipe"):
+            write(path)
+    assert (tmp_path / "pipe").is_fifo() and path.is_symlink() == linked
+    with pytest.raises(InputError, match="it is a device or a pipe"):
+        writable_file(Path(os.devnull))
+
+
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="File name too long"):
         write_text(tmp_path / ("x" * 300), "word")

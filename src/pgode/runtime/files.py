@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -91,11 +92,21 @@ def writable_folder(path: Path) -> None:
     try:
         existing = next(folder for folder in path.absolute().parents if folder.exists())
         with suppress(FileNotFoundError, NotADirectoryError):
-            path.lstat()  # A name that is too long is found here.
+            _refuse_device(path)  # A name that is too long is found here, too.
         with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
         raise unwritable(path, error) from None
+
+
+def _refuse_device(path: Path) -> None:
+    """A device, a pipe or a link to one would itself be replaced, for all who use it."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError(
+            f"cannot write {path}: it is a device or a pipe. Expected a file, which is replaced as "
+            f"a whole. Choose another output path."
+        )
 
 
 def writable_file(path: Path) -> None:
