@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from pgode.runtime.errors import InputError
+from pgode.runtime import files
+from pgode.runtime.errors import InputError, WriteError
 from pgode.runtime.files import replacing, writable_file, writable_folder, write_json, write_text
 
 
@@ -46,10 +48,12 @@ def test_a_full_disk_is_an_error_with_a_fix(tmp_path: Path) -> None:
     path = tmp_path / "c.txt"
     with pytest.raises(InputError) as raised, replacing(path):
         raise OSError(28, "No space left on device")
-    assert str(raised.value) == (
-        f"cannot write {path}: No space left on device. Expected a folder that can be written to. "
-        f"Choose another output path."
+    text = re.sub(r"[0-9.]+ [kMGT]?B are free", "1 GB are free", str(raised.value))
+    assert text == (
+        f"cannot write {path}: there is no room left on its disk (1 GB are free). Nothing was "
+        f"written there. Expected enough room. Make room there, or choose another output path."
     )
+    assert isinstance(raised.value, WriteError)
     assert names(tmp_path) == []
 
 
@@ -77,10 +81,32 @@ def test_a_folder_that_cannot_move_in_leaves_the_old_one(
             temporary.mkdir()
             (temporary / "new").touch()
 
+    monkeypatch.setattr(files, "exchanged", lambda first, second: False)
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(InputError, match="busy"):
         move_in()
     assert names(tmp_path) == ["d.zarr", "d.zarr/old"]
+
+
+def test_a_folder_replaces_a_folder_where_the_system_cannot_swap_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "exchanged", lambda first, second: False)
+    test_a_folder_replaces_a_folder(tmp_path)
+
+
+def test_a_file_within_a_folder_that_cannot_be_written_is_an_error_of_the_folder(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "made" / "run"
+
+    def fail() -> None:
+        with replacing(path) as temporary, replacing(temporary / "inner.json"):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(WriteError, match=f"cannot write {path}: there is no room"):
+        fail()
+    assert names(tmp_path) == []  # Nor the folders above it.
 
 
 def test_others_may_read_what_is_written(tmp_path: Path) -> None:
@@ -133,6 +159,21 @@ def test_a_folder_where_a_file_should_be_is_found_before_any_work(tmp_path: Path
     with pytest.raises(InputError, match="Is a directory"):
         write_text(tmp_path / "d.nc", "word")
     assert names(tmp_path) == ["d.nc"]
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_pipe_or_a_device_is_never_replaced(linked: bool, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    path = tmp_path / "pipe"
+    if linked:
+        path = tmp_path / "link"
+        path.symlink_to("pipe")
+    for write in (writable_folder, writable_file, lambda path: write_text(path, "word")):
+        with pytest.raises(InputError, match="it is a device or a pipe"):
+            write(path)
+    assert (tmp_path / "pipe").is_fifo() and path.is_symlink() == linked
+    with pytest.raises(InputError, match="it is a device or a pipe"):
+        writable_file(Path(os.devnull))
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:

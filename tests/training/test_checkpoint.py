@@ -83,12 +83,14 @@ def test_a_save_that_fails_leaves_the_checkpoint_before_it(
     save_checkpoint(path, *small(), Progress(epoch=1))
     before = path.read_bytes()
 
-    def half(tensors: object, target: str, header: object) -> None:
-        Path(target).write_bytes(before[: len(before) // 2])
+    whole = Path.write_bytes
+
+    def half(target: Path, content: bytes) -> int:
+        whole(target, content[: len(content) // 2])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(checkpoint, "save_file", half)
-    with pytest.raises(InputError, match=r"one.safetensors: No space left on device"):
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(InputError, match=r"one.safetensors: there is no room left on its disk"):
         save_checkpoint(path, *stepped(), Progress(epoch=2))
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == [path.name]

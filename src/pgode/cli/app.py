@@ -30,6 +30,7 @@ from pgode.cli.terminal import shown_warnings
 from pgode.cli.train import train
 from pgode.cli.tune import tune
 from pgode.cli.verify import verify
+from pgode.runtime.disk.room import unforeseen
 from pgode.runtime.errors import PgodeError
 
 BAD_INPUT = 2
@@ -93,4 +94,10 @@ def run_command(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         errors.print("Stopped.")
         return INTERRUPTED
+    except Exception as error:  # Libraries report a full disk by errors of many types.
+        refused = unforeseen(error)
+        if refused is None:
+            raise
+        errors.print(f"Error: {refused}", style="red", markup=False, highlight=False)
+        return BAD_INPUT
     return result if isinstance(result, int) else 0

@@ -58,10 +58,14 @@ def simulate(
 
     from pgode.data import files
     from pgode.data.simulate import simulate as simulated
+    from pgode.data.simulate.simulation import planned_bytes
+    from pgode.runtime.disk.room import require_room
     from pgode.runtime.files import writable_folder
 
     files.check_output(output)
     writable_folder(output)
+    # Trajectories compress by a tenth or two.
+    require_room(output, 0.6 * planned_bytes(system, objects, frames, (train, val, test, ood)))
     console = Console()
     with console.status(f"simulating {system}"):
         data = simulated(

@@ -10,6 +10,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.runs import training
 from pgode.runs.continuation.beginning import Start
 from pgode.runs.continuation.origin import Origin
+from pgode.runs.folder import find_run
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
@@ -70,6 +71,7 @@ def train(
         chosen = origin.origin.settings(model, preset, file, changes)
     else:
         chosen = _possible(model or "pgode", preset, file, changes)
+    training.check_free(Path(folder))
     training.check_new(Path(folder))
     writable_folder(Path(folder) / "config.json")
     trajectories, source = _read(data, force)
@@ -131,6 +133,7 @@ def resume(
     device up to its rounding and random draws. `force` is as for `pgode.read`.
     """
     chosen_device(device)
+    training.check_free(find_run(folder))
     trajectories, source = _read(data, force)
     return training.resume(
         folder,

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from pgode.models.latent import LatentConfig
 from pgode.models.pgode.config import MOVED
 from pgode.runs.folder import DAMAGE, damaged
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing, write_json, write_text
+from pgode.runtime.files import replacing, write_bytes, write_json, write_text
 from pgode.runtime.settings import merged
 from pgode.runtime.stored.manifest import Manifest
 from pgode.training.checkpoint import FORMAT, read_tensors, write_tensors
@@ -156,7 +155,6 @@ def _convert_checked(old: Path, new: Path, model: str) -> None:
 
 
 def _convert_file(old: Path, new: Path, model: str) -> None:
-    new.parent.mkdir(parents=True, exist_ok=True)
     if old.suffix == ".safetensors" and old.name != RESIDUALS_FILE:
         _convert_checkpoint(old, new, model)
     elif old.name == "config.json":
@@ -168,7 +166,7 @@ def _convert_file(old: Path, new: Path, model: str) -> None:
         lines = (json.dumps({**row, "train": _renamed_terms(row["train"])}) for row in rows)
         write_text(new, "".join(f"{line}\n" for line in lines))
     elif old.name not in LEFT_OUT:
-        shutil.copyfile(old, new)
+        write_bytes(new, old.read_bytes())
 
 
 def _convert_checkpoint(old: Path, new: Path, model: str) -> None:

@@ -10,6 +10,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from pgode.batches.windows import Batch, Windows
+from pgode.data.files import netcdf
 from pgode.data.files.table import recipe_of
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.predictions import BATCH
@@ -19,7 +20,6 @@ from pgode.models.forecaster import Forecaster
 from pgode.models.pgode.laws.trust import GROWTH
 from pgode.runs.exchange import forecast_tables
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing
 from pgode.runtime.memory import refuse_beyond_memory
 
 if TYPE_CHECKING:
@@ -130,8 +130,7 @@ class Forecasts:
             for name, variable in self.dataset.data_vars.items()
             if variable.dtype.kind == "f"
         }
-        with replacing(target) as temporary:
-            self.dataset.to_netcdf(temporary, engine="h5netcdf", encoding=encoding)
+        netcdf.write_dataset(self.dataset, target, encoding)
 
 
 def check_output(path: Path) -> None:

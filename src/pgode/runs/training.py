@@ -1,10 +1,12 @@
 """Training a model in a run folder: start, resume, calibrate."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
 from pgode.batches.devices import AUTO, chosen_device, device_name
 from pgode.batches.normaliser import Normaliser
@@ -14,7 +16,7 @@ from pgode.evaluation import Calibration, predict
 from pgode.evaluation.predictions import fewer
 from pgode.evaluation.uncertainty.calibration import DRAWS
 from pgode.models import build_model, model_config
-from pgode.runs.continuation.beginning import Start, begin, outcome
+from pgode.runs.continuation.beginning import START, Start, begin, outcome
 from pgode.runs.data_record import DataRecord
 from pgode.runs.exchange.conforming import conformed
 from pgode.runs.folder import (
@@ -29,10 +31,14 @@ from pgode.runs.folder import (
 from pgode.runs.parallel.follower import team_of
 from pgode.runs.parallel.windows import held_out, held_out_windows, training_windows
 from pgode.runs.run import Run
-from pgode.runtime.errors import InputError
+from pgode.runtime import locks
+from pgode.runtime.disk.claims import MovedError
+from pgode.runtime.disk.room import require_room, unwritable
+from pgode.runtime.errors import InputError, WriteError
 from pgode.runtime.files import write_json
 from pgode.runtime.stored.manifest import changes
 from pgode.training import RunConfig, Trainer
+from pgode.training.checkpoint import checkpoint_progress
 from pgode.training.display import Display
 from pgode.training.parallel.choice import settled_processes, with_processes
 from pgode.training.parallel.launch import launched
@@ -65,6 +71,21 @@ def train(
     weights.
     """
     path, place = Path(folder), chosen_device(device)
+    with _working_in(path):
+        return _trained(data, path, config, source, display, calibrated, place, start)
+
+
+def _trained(
+    data: Trajectories,
+    path: Path,
+    config: RunConfig,
+    source: str,
+    display: Display | None,
+    calibrated: bool,
+    place: torch.device,
+    start: Start | None,
+) -> Run:
+    """Write a new run folder and train in it."""
     check_new(path)
     given, parent = data, None
     if start is not None:
@@ -127,7 +148,54 @@ def resume(
             f"{data.hash[:12]}, that of the run {expected[:12]}. Expected the same data. Name "
             f"that file: pgode train DATA --resume {path}, or start a new run."
         )
-    return _continue(path, data, source, display, calibrated, place, processes)
+    with _working_in(path):
+        return _continue(path, data, source, display, calibrated, place, processes)
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that another process trains in."""
+    locks.check_free(folder, f"{folder} is in use by another training")
+
+
+@contextmanager
+def _working_in(path: Path) -> Iterator[None]:
+    """Let no other process train in this folder; errors of the disk say what is kept of the run."""
+    is_new = not path.exists()
+    try:
+        with locks.occupied(path, f"{path} is in use by another training"):
+            try:
+                yield
+            except WriteError:
+                if is_new and not (path / "config.json").exists():
+                    _remove_beginning(path)
+                raise
+    except MovedError as error:
+        raise error.advised(_advice(error.now) if error.now else "Train again.") from None
+    except WriteError as error:
+        if error.path is None or error.reason is None:
+            raise
+        raise unwritable(error.path, error.reason, _advice(path)) from None
+
+
+def _remove_beginning(path: Path) -> None:
+    """Remove what a run without settings has written; a folder that is empty then goes too."""
+    for name in ("normaliser.json", "data.json", START, "checkpoints/best.safetensors"):
+        with suppress(OSError):
+            (path / name).unlink(missing_ok=True)
+    with suppress(OSError):
+        (path / "checkpoints").rmdir()
+
+
+def _advice(path: Path) -> str:
+    """What is kept of a run whose training ended early, and how it goes on."""
+    last = path / "checkpoints" / "last.safetensors"
+    if not (path / "config.json").exists():
+        return "The run has not begun. Make room there, or choose another output path."
+    epoch = checkpoint_progress(last).epoch if last.exists() else 0
+    return (
+        f"The run is kept as it was after epoch {epoch}. Once that is mended, continue it: pgode "
+        f"train --resume {path}"
+    )
 
 
 def calibrate(run: Run, validation: Windows) -> None:
@@ -162,6 +230,7 @@ def _continue(
             others = team_of(
                 path, config, normaliser, given, source, device, goes_on=parent is not None
             )
+            _require_room(path, model)
             with others as team:
                 trainer = Trainer(model, training, validation, config, path, team, device)
                 trainer.resume()
@@ -177,6 +246,16 @@ def _continue(
         if calibrated:
             calibrate(Run.open(path, device), validation)
     return Run.open(path, device)
+
+
+def _require_room(path: Path, model: nn.Module) -> None:
+    """Refuse to train where the checkpoints cannot be kept: the two, and the next one's copy."""
+    weights = sum(each.numel() * each.element_size() for each in model.parameters())
+    missing = sum(
+        not (path / "checkpoints" / f"{name}.safetensors").exists() for name in ("best", "last")
+    )
+    # Adam has two numbers for each weight.
+    require_room(path / "checkpoints", 3 * weights * (1 + missing))
 
 
 def _where(chosen: torch.device, trainer: Trainer) -> str:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from pgode.runtime.errors import InputError, PgodeError
+from pgode.runtime.errors import InputError, PgodeError, WriteError
 from pgode.runtime.processes import run_local
 from pgode.runtime.signals import stop_on_signal
 from pgode.runtime.tasks import PAUSE, Task, Watcher
@@ -46,6 +46,8 @@ def run_ray(tasks: Iterable[Task], jobs: int, threads: int, watcher: Watcher) ->
                     except StopIteration:
                         del running[results]
                         watcher.finished(task)
+                    except WriteError:
+                        raise
                     except (PgodeError, ray.exceptions.RayError) as error:
                         del running[results]
                         watcher.failed(task, _reason(error))

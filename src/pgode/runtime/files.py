@@ -2,14 +2,18 @@
 
 import json
 import os
-import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from pgode.runtime.errors import InputError
+from pgode.runtime.disk import leftovers
+from pgode.runtime.disk.claims import check_claims
+from pgode.runtime.disk.room import OutOfRoomError, disk_error, unwritable
+from pgode.runtime.disk.swapping import exchanged
+from pgode.runtime.errors import InputError, WriteError
 
 
 @contextmanager
@@ -17,50 +21,92 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the target's folder; on success flush it and rename it to `path`.
 
     Works for a file or a folder (zarr). On an error the temporary is removed and `path` is
-    unchanged.
+    unchanged; what the file system refuses is a `WriteError`. Temporaries that killed processes
+    left in that folder are removed first.
     """
     path = Path(path)
     writable_folder(path)
+    temporary = leftovers.temporary_name(path)
+    made: list[Path] = []
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    os.close(handle)
-    temporary, old = Path(name), Path(name).with_suffix(".old")
-    temporary.unlink()
-    try:
+        made = _make_folders(path.parent)
+        leftovers.sweep(path.parent)
         yield temporary
-        if temporary.is_dir():
-            # A folder cannot replace one that is not empty, so the old one is renamed first.
-            if path.exists():
-                path.rename(old)
-        else:
-            temporary.chmod(0o644)
-            with temporary.open("rb") as written:
-                os.fsync(written.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        if error.errno is None:  # Not from the file system: its own message explains it better.
+        check_claims(path)
+        _move_in(temporary, path)
+    except Exception as error:
+        leftovers.remove_with_others(temporary)
+        refused = _refused(error, temporary)
+        if refused is None:
             raise
-        raise _unwritable(path, error) from None
+        raise unwritable(path, refused) from None
     finally:
-        if old.is_dir() and not path.exists():
+        leftovers.remove(temporary)
+        if not os.path.lexists(path):
+            for folder in made:
+                with suppress(OSError):  # Somebody else uses it by now.
+                    folder.rmdir()
+
+
+def _make_folders(folder: Path) -> list[Path]:
+    """Make a folder and those above it; returns the ones that were made, innermost first."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+def _move_in(temporary: Path, path: Path) -> None:
+    """Put a finished temporary in the place of what is at `path`."""
+    if not temporary.is_dir():
+        temporary.chmod(0o644)
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+    elif os.path.lexists(path) and not exchanged(temporary, path):
+        # A folder cannot replace one that is not empty, so the old one is renamed first.
+        old = leftovers.temporary_name(path, "old")
+        path.rename(old)
+        try:
+            temporary.replace(path)
+        except BaseException:
             old.rename(path)
-        for left in (temporary, old):
-            if left.is_dir():
-                shutil.rmtree(left)
-            left.unlink(missing_ok=True)
+            raise
+        leftovers.remove(old)
+        return
+    elif os.path.lexists(path):
+        return  # The temporary is what was there before.
+    temporary.replace(path)
+
+
+def _refused(error: Exception, temporary: Path) -> OSError | None:
+    """What the file system refused; None if the error is not its doing, or says all by itself."""
+    if isinstance(error, WriteError):
+        # Of a file within a folder that is written: the user knows only the folder.
+        inside = error.path is not None and error.path.is_relative_to(temporary)
+        return error.reason if inside else None
+    return disk_error(error)
 
 
 def writable_folder(path: Path) -> None:
     """Check, before any long work starts, that `path` can be written; nothing is created."""
+    check_claims(path)
     try:
         existing = next(folder for folder in path.absolute().parents if folder.exists())
+        with suppress(FileNotFoundError, NotADirectoryError):
+            _refuse_device(path)  # A name that is too long is found here, too.
         with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
-        raise _unwritable(path, error) from None
+        raise unwritable(path, error) from None
+
+
+def _refuse_device(path: Path) -> None:
+    """A device, a pipe or a link to one would itself be replaced, for all who use it."""
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError(
+            f"cannot write {path}: it is a device or a pipe. Expected a file, which is replaced as "
+            f"a whole. Choose another output path."
+        )
 
 
 def writable_file(path: Path) -> None:
@@ -80,19 +126,20 @@ def file_size(path: Path) -> str:
     return f"{size / 1000**power:.3g} {('bytes', 'kB', 'MB', 'GB')[power]}"
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Replace the file at `path` with `content` in one step."""
+    with replacing(path) as temporary:
+        try:
+            temporary.write_bytes(content)
+        except OSError as error:
+            raise OutOfRoomError.of(error, len(content)) from None
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace the file at `path` with `text` in one step."""
-    with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    write_bytes(path, text.encode("utf-8"))
 
 
 def write_json(path: Path, content: Any) -> None:
     """Replace the file at `path` with `content` as indented JSON; NaN, which is not JSON, fails."""
     write_text(path, json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(
-        f"cannot write {path}: {error.strerror or error}. "
-        f"Expected a folder that can be written to. Choose another output path."
-    )

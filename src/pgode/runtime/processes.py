@@ -4,6 +4,7 @@ A fresh process per task frees all memory when it ends, writes its own log, and 
 without touching the others.
 """
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,15 +12,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import IO
 
-from pgode.runtime.errors import PgodeError
+from pgode.runtime.disk.room import unwritable
+from pgode.runtime.errors import PgodeError, WriteError
 from pgode.runtime.signals import stop_on_signal
 from pgode.runtime.tasks import PAUSE, Task, Watcher
 
 STOPPED = 3
 """Exit code of a task that was stopped and can be continued later."""
+
+
+UNWRITABLE = 4
+"""Exit code of a task that could not write; others in the same folder could not either."""
 
 
 def run_local(tasks: Iterable[Task], jobs: int, threads: int, watcher: Watcher) -> None:
@@ -39,6 +46,8 @@ def run_local(tasks: Iterable[Task], jobs: int, threads: int, watcher: Watcher) 
                 task = running.pop(process)
                 if process.returncode == 0:
                     watcher.finished(task)
+                elif process.returncode == UNWRITABLE:
+                    raise _unwritten(task)
                 elif not (stop and process.returncode == STOPPED):
                     watcher.failed(task, _last_line(task.log))
             if stop:
@@ -71,8 +80,9 @@ def worker_exit_code(work: Callable[[], bool]) -> int:
     try:
         return 0 if work() else STOPPED
     except PgodeError as error:
-        print(f"Error: {error}", file=sys.stderr)
-        return 2
+        with suppress(OSError):  # The log may be on the disk that is full.
+            print(f"Error: {error}", file=sys.stderr, flush=True)
+        return UNWRITABLE if isinstance(error, WriteError) else 2
 
 
 def _stop_with_parent() -> None:
@@ -85,9 +95,8 @@ def _stop_with_parent() -> None:
 
 
 def _start(task: Task, threads: int) -> subprocess.Popen[bytes]:
-    task.log.parent.mkdir(parents=True, exist_ok=True)
     limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
-    with task.log.open("wb") as out:
+    with _opened(task.log) as out:
         # A separate process group: a keyboard interrupt reaches only us, and we pass it on.
         return subprocess.Popen(
             [sys.executable, "-m", *task.command],
@@ -97,6 +106,23 @@ def _start(task: Task, threads: int) -> subprocess.Popen[bytes]:
             start_new_session=True,
             env={**os.environ, **limits},
         )
+
+
+def _opened(log: Path) -> IO[bytes]:
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        return log.open("wb")
+    except OSError as error:
+        raise unwritable(log, error) from None
+
+
+def _unwritten(task: Task) -> WriteError:
+    """What a task said that could not write, as far as its log had room for it."""
+    said = task.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    if said and said[-1].startswith("Error: "):
+        return WriteError(said[-1].removeprefix("Error: "))
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return unwritable(task.log, full, "Make room there, then give the same command again.")
 
 
 def _end(running: list[subprocess.Popen[bytes]]) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load, save, save_file
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing
+from pgode.runtime.files import write_bytes
 from pgode.runtime.reading import parse_json
 from pgode.runtime.stored.checking import check_listed, run_place
 from pgode.runtime.stored.schema import parsed
@@ -74,13 +74,13 @@ def save_checkpoint(
 ) -> None:
     """Write model, optimisers and progress to one file, atomically."""
     header = {"format": str(FORMAT), "progress": progress.to_json()}
-    with replacing(path) as temporary:
-        write_tensors(temporary, _tensors(model, optimisers), header)
+    write_tensors(path, _tensors(model, optimisers), header)
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str]) -> None:
-    """Write tensors and the text beside them, with the checksum of both."""
-    save_file(tensors, str(path), {**header, SEAL: tensors_digest(tensors, header)})
+    """Write tensors and the text beside them, with the checksum of both, in one step."""
+    # Not by `save_file`, whose error on a full disk is one of its own.
+    write_bytes(path, save(tensors, {**header, SEAL: tensors_digest(tensors, header)}))
 
 
 def packed_state(
@@ -118,6 +118,11 @@ def load_checkpoint(
     check_format(header.get("format"), path)
     _restore(tensors, model, optimisers or {}, path)
     return Progress.from_json(header.get("progress", "{}"), f"the state of training in {path}")
+
+
+def checkpoint_progress(path: Path) -> Progress:
+    """How far the training of a checkpoint was."""
+    return Progress.from_json(read_tensors(path)[1].get("progress", "{}"))
 
 
 def _restore(

@@ -6,12 +6,14 @@ import json
 import math
 import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
+from pgode.runtime.disk.room import unwritable
 from pgode.runtime.errors import DamagedLogWarning, InputError
-from pgode.runtime.files import write_text
+from pgode.runtime.files import writable_folder, write_text
 from pgode.runtime.reading import decoded, parse_json
 from pgode.runtime.stored.checking import is_present, read_listed
 from pgode.training.stored.log import check_order, check_row
@@ -76,19 +78,25 @@ class MetricsLog:
     def _to_tensorboard(self, row: EpochRow) -> None:
         if find_spec("tensorboard") is None:
             return
-        if self._board is None:
-            from torch.utils.tensorboard import SummaryWriter
+        place = self.folder / "tensorboard"
+        writable_folder(place)
+        try:
+            if self._board is None:
+                from torch.utils.tensorboard import SummaryWriter
 
-            self._board = SummaryWriter(str(self.folder / "tensorboard"))
-        for key, value in _flat(row).items():
-            if key != "epoch":
-                self._board.add_scalar(key, value, row["epoch"])
-        self._board.flush()
+                self._board = SummaryWriter(str(place))
+            for key, value in _flat(row).items():
+                if key != "epoch":
+                    self._board.add_scalar(key, value, row["epoch"])
+            self._board.flush()
+        except OSError as error:
+            raise unwritable(place, error) from None
 
     def close(self) -> None:
         """Flush and close TensorBoard."""
         if self._board is not None:
-            self._board.close()
+            with suppress(OSError):  # The write that failed has been reported.
+                self._board.close()
 
 
 def read_metrics(folder: Path) -> list[EpochRow]:

@@ -9,6 +9,7 @@ from rich.console import Console
 from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import check_int
+from pgode.runtime.disk.claims import claim
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
@@ -90,7 +91,7 @@ def tune(
     record = TuningRecord(trajectories.hash, source, asked, shared, domains, prune)
     if known is not None:
         check_search(known, record, path)
-    with locked(path / RECORD, busy=f"another search is running in {path}"):
+    with locked(path / RECORD, busy=f"another search is running in {path}"), claim(path):
         record.write(path)
         if isinstance(data, Trajectories) and not Path(source).exists():
             files.write(trajectories, source)

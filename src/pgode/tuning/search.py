@@ -13,7 +13,7 @@ from pgode.data import files
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing
+from pgode.runtime.files import write_bytes
 from pgode.runtime.stored.manifest import changes, run_files
 from pgode.runtime.task_bars import TaskBar, TaskBars, logged_epochs
 from pgode.runtime.tasks import Task
@@ -224,5 +224,4 @@ def _write_files(path: Path, content: dict[str, bytes]) -> None:
     """
     shutil.rmtree(path / "checkpoints", ignore_errors=True)
     for name in sorted(content, key=lambda name: (name == RESULT, name == "config.json")):
-        with replacing(path / name) as temporary:
-            temporary.write_bytes(content[name])
+        write_bytes(path / name, content[name])

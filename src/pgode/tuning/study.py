@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pgode.runtime.disk.room import disk_error, unwritable
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 from pgode.tuning.space.domains import Choice, Domain, Space, Value, combinations
@@ -132,6 +133,9 @@ def _study(path: Path) -> Iterator[Any]:
             storage.remove_session()
             storage.engine.dispose()
     except (SQLAlchemyError, RuntimeError, module.exceptions.StorageInternalError) as error:
+        if (refused := disk_error(error)) is not None:
+            advice = "No trial is lost: make room, then give the same command again."
+            raise unwritable(path, refused, advice) from None
         detail = str(error).strip().splitlines()[0]
         raise InputError(
             f"cannot use the database {path}: {detail}. Expected the file that pgode tune wrote. "

@@ -1,6 +1,8 @@
 """NetCDF-4 files through h5netcdf."""
 
+from collections.abc import Hashable, Mapping
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 from xarray.backends import H5NetCDFStore
@@ -10,7 +12,10 @@ from pgode.data.files.guard.damage import damaged
 from pgode.data.files.guard.hdf5 import check_hdf5
 from pgode.data.files.guard.integrity import check_hashes
 from pgode.data.files.layout import chunks, stored
+from pgode.data.files.size import least_bytes
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.disk.room import require_room
+from pgode.runtime.disk.unfailing import UnfailingFile, unfailing_file, uninterrupted
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
@@ -69,12 +74,28 @@ def write(trajectories: Trajectories, path: Path) -> None:
         for name, variable in dataset.variables.items()
         if variable.dtype.kind != "U"
     }
-    with replacing(path) as temporary:
-        # Through the store because `to_netcdf` cannot select the HDF5 version. From 1.10 on the
-        # structure of the file has checksums; without them one wrong byte can make HDF5 loop
-        # forever when the file is opened.
-        store = H5NetCDFStore.open(str(temporary), mode="w", driver_kwds={"libver": "v110"})
+    write_dataset(dataset, path, encoding)
+
+
+def write_dataset(
+    dataset: xr.Dataset, path: Path, encoding: Mapping[Hashable, Mapping[str, Any]]
+) -> None:
+    """Write any dataset to one file in one step. A failed write is an error, and never a crash."""
+    require_room(path, least_bytes(dataset))
+    with replacing(path) as temporary, unfailing_file(temporary) as file, uninterrupted():
+        store = opened_store(file)
         try:
             dataset.dump_to_store(store, encoding=encoding)
         finally:
             store.close()
+
+
+def opened_store(file: UnfailingFile) -> Any:
+    """A new NetCDF file for xarray.
+
+    Not by `to_netcdf`, which cannot select the HDF5 version. From 1.10 on the structure of the
+    file has checksums; without them one wrong byte can make HDF5 loop forever when it is opened.
+    """
+    import h5netcdf
+
+    return H5NetCDFStore(h5netcdf.File(file, mode="w", libver="v110"), mode="w")

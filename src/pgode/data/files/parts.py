@@ -10,14 +10,15 @@ import numpy as np
 import xarray as xr
 import zarr
 from jaxtyping import Shaped
-from xarray.backends import H5NetCDFStore
 
 from pgode.data.files.guard.integrity import ATTRIBUTES, CONTENT, attribute_hash
 from pgode.data.files.layout import large_chunks
+from pgode.data.files.netcdf import opened_store
 from pgode.data.large.edges import COLUMNS
 from pgode.data.large.stored import BLOCK
 from pgode.data.schema import STATE_DIMS, Entry, hash_of
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.disk.unfailing import UnfailingFile, unfailing_file, uninterrupted
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
@@ -180,12 +181,17 @@ def _joined(kept: list[xr.Dataset]) -> xr.Dataset:
 class _NetCDF:
     """NetCDF-4 with dimensions that have no limit."""
 
-    def __init__(self, path: Path, compress: bool) -> None:
-        self.store = H5NetCDFStore.open(str(path), mode="w", driver_kwds={"libver": "v110"})
+    def __init__(self, disk: UnfailingFile, compress: bool) -> None:
+        self.disk, self.store = disk, opened_store(disk)
         self.file, self.compress = self.store.ds, compress
         self.written: dict[str, int] = {}
 
     def append(self, name: str, values: Shaped[np.ndarray, "..."]) -> None:
+        with uninterrupted():
+            self._append(name, values)
+        self.disk.check()  # What did not fit on it is in memory, where it must not pile up.
+
+    def _append(self, name: str, values: Shaped[np.ndarray, "..."]) -> None:
         dims = STREAMED[name]
         if name not in self.file.variables:
             for dim, size in zip(dims, values.shape, strict=True):
@@ -220,7 +226,8 @@ class _NetCDF:
         return values.astype(bool) if name == "observed" else values
 
     def close_with(self, small: xr.Dataset) -> None:
-        small.dump_to_store(self.store)
+        with uninterrupted():
+            small.dump_to_store(self.store)
 
 
 class _Zarr:
@@ -265,11 +272,14 @@ class _Zarr:
 
 @contextmanager
 def _netcdf(path: Path, compress: bool) -> Iterator[Sink]:
-    sink = _NetCDF(path, compress)
-    try:
-        yield sink
-    finally:
-        sink.store.close()
+    with unfailing_file(path) as file:
+        with uninterrupted():
+            sink = _NetCDF(file, compress)
+        try:
+            yield sink
+        finally:
+            with uninterrupted():
+                sink.store.close()
 
 
 @contextmanager

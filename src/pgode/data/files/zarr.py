@@ -11,7 +11,9 @@ from pgode.data.files.guard.damage import damaged
 from pgode.data.files.guard.integrity import check_hashes
 from pgode.data.files.guard.zarr_store import check_zarr
 from pgode.data.files.layout import chunks, stored
+from pgode.data.files.size import least_bytes
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.disk.room import require_room
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 
@@ -77,6 +79,7 @@ def write(trajectories: Trajectories, path: Path) -> None:
         name: {"chunks": chunks(variable), "compressors": [numcodecs.Zlib(level=4)]}
         for name, variable in dataset.variables.items()
     }
+    require_room(path, least_bytes(dataset))
     with replacing(path) as temporary:
         dataset.to_zarr(
             temporary,

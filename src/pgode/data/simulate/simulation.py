@@ -1,7 +1,7 @@
 """From the name of a system and a seed to labelled trajectories."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from types import MappingProxyType
 
@@ -110,6 +110,26 @@ def simulate(
         seed=seed,
         source=f"the simulated {name}",
     )
+
+
+def planned_bytes(
+    name: str, objects: int | None, frames: int | None, counts: Iterable[int | None]
+) -> float:
+    """Bytes of the states that `simulate` would make, to see whether there is room for them.
+
+    0 where it would refuse what is asked for.
+    """
+    if name not in SYSTEMS:
+        return 0.0
+    kind = SYSTEMS[name]
+    usual = kind.sizes
+    systems = sum(
+        getattr(usual, split) if count is None else count
+        for split, count in zip(SPLITS, counts, strict=True)
+    )
+    values = 2 * len(kind.axes) * systems
+    values *= usual.objects if objects is None else objects
+    return 8.0 * max(values * (usual.frames if frames is None else frames), 0)
 
 
 def columns(

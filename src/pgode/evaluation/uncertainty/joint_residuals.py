@@ -23,7 +23,7 @@ from pgode.evaluation.predictions import Predictions
 from pgode.evaluation.uncertainty.levels import LEVELS
 from pgode.evaluation.uncertainty.stored import archive_problem, read_residuals
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing
+from pgode.runtime.files import write_bytes
 from pgode.runtime.stored.checking import is_present, read_listed
 
 MIN_SYSTEMS = 10
@@ -78,9 +78,9 @@ class JointResiduals:
 
     def write(self, folder: Path) -> None:
         """Write into a run folder, in one step."""
-        with replacing(folder / RESIDUALS_FILE) as temporary, temporary.open("wb") as file:
-            fields = self.fields.astype(np.float16)
-            np.savez_compressed(file, frames=self.frames, fields=fields)
+        content = io.BytesIO()
+        np.savez_compressed(content, frames=self.frames, fields=self.fields.astype(np.float16))
+        write_bytes(folder / RESIDUALS_FILE, content.getvalue())
 
     @cached_property
     def _spread(self) -> Float[np.ndarray, "object frame 3"]:

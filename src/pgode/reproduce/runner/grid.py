@@ -17,7 +17,7 @@ from pgode.reproduce.runner.display import GridDisplay
 from pgode.reproduce.runner.training import run_trial
 from pgode.reproduce.tables.catalogue import Experiment
 from pgode.runtime.engines import ENGINES
-from pgode.runtime.errors import PgodeError
+from pgode.runtime.errors import PgodeError, WriteError
 from pgode.runtime.processes import threads_each
 from pgode.runtime.tasks import Task
 
@@ -87,6 +87,8 @@ def _make_data(
         console.print(f"making the data of {name}", highlight=False)
         try:
             dataset.make(budget, root, Resources(jobs, engine, console))
+        except WriteError:
+            raise
         except PgodeError as error:
             failures[name] = str(error)
             console.print(f"failed: {name}: {error}", style="red", highlight=False, soft_wrap=True)

@@ -1,6 +1,7 @@
 """The search in one picture, for papers and slides: PNG and SVG."""
 
 import math
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from pgode.runtime.files import replacing
+from pgode.runtime.files import write_bytes
 from pgode.tuning.output.points import best_so_far, finite_trials, is_wide
 from pgode.tuning.result import Tuning
 from pgode.tuning.space.domains import short_names
@@ -24,8 +25,9 @@ def write_pictures(tuning: Tuning, path: Path) -> None:
         figure = _figure(tuning)
         for kind in ("png", "svg"):
             metadata = {"Date": None} if kind == "svg" else {}
-            with replacing(path.with_suffix(f".{kind}")) as temporary:
-                figure.savefig(temporary, format=kind, dpi=150, metadata=metadata)
+            content = BytesIO()
+            figure.savefig(content, format=kind, dpi=150, metadata=metadata)
+            write_bytes(path.with_suffix(f".{kind}"), content.getvalue())
 
 
 def _figure(tuning: Tuning) -> Figure:

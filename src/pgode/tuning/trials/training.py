@@ -10,7 +10,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.models import build_model, model_config
 from pgode.runs.folder import read_config, read_normaliser
 from pgode.runs.training import TrainingStopped, resume, train
-from pgode.runtime.errors import InputError, PgodeError
+from pgode.runtime.errors import BusyError, InputError, PgodeError, WriteError
 from pgode.runtime.locks import locked
 from pgode.runtime.settings import validated
 from pgode.training import RunConfig
@@ -61,6 +61,8 @@ def _trained(plan: TrialPlan, path: Path, data: Trajectories | None) -> tuple[St
         return None, ""
     except PrunedError:
         return "pruned", ""
+    except (WriteError, BusyError):
+        raise  # The settings are not to blame: the trial stays open.
     except PgodeError as error:
         return "failed", str(error)
     return "complete", ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pgode.data.files.covid.reports import days_until, report_name
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing
+from pgode.runtime.files import write_bytes
 
 ADDRESS = (
     "https://raw.githubusercontent.com/CSSEGISandData/COVID-19/master/"
@@ -35,8 +35,7 @@ def download(
     for day in days_until(until):
         target = folder / report_name(day)
         if not target.exists():
-            with replacing(target) as temporary:
-                temporary.write_bytes(_fetched(f"{address.rstrip('/')}/{target.name}", folder))
+            write_bytes(target, _fetched(f"{address.rstrip('/')}/{target.name}", folder))
         if on_file is not None:
             on_file(target.name)
     return folder

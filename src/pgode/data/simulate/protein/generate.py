@@ -14,6 +14,7 @@ from pgode.data.simulate.protein.settings import UNITS, VERSION, ProteinSettings
 from pgode.data.simulate.protein.structure import Source, openmm_errors, openmm_part
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import one_of
+from pgode.runtime.disk.claims import claim
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.locks import locked
@@ -52,7 +53,8 @@ def simulate_samples(
     one_of("engine", engine, ENGINES)
     openmm_part("openmm", "System")
     samples = Samples(folder)
-    with locked(folder / "simulating", busy=f"another command is simulating in {folder}"):
+    busy = f"another command is simulating in {folder}"
+    with locked(folder / "simulating", busy=busy), claim(folder):
         samples.claim(settings, source)
         return _simulate(source, settings, samples, jobs, engine, display)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import version
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pgode.data.simulate.protein.sampler import Sample, State
 from pgode.data.simulate.protein.settings import EXTENSIBLE, VERSION, Branch, ProteinSettings
 from pgode.data.simulate.protein.structure import Source
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing, write_json, write_text
+from pgode.runtime.files import write_bytes, write_json, write_text
 
 SAMPLE = ("frames", "parameters", "replicas", "condition", "positions", "box")
 """Arrays in the file of a finished sample."""
@@ -188,8 +189,9 @@ class Samples:
     def _written(self, name: str) -> Iterator[dict[str, Any]]:
         arrays: dict[str, Any] = {}
         yield arrays
-        with replacing(self.folder / name) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, **arrays)
+        content = BytesIO()
+        np.savez_compressed(content, **arrays)
+        write_bytes(self.folder / name, content.getvalue())
 
     def _read(self, name: str, needed: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
         try:

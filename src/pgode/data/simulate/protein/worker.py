@@ -7,6 +7,7 @@ that started it, for whatever reason.
 import sys
 from pathlib import Path
 
+from pgode.runtime.disk.claims import claim
 from pgode.runtime.processes import worker_exit_code
 from pgode.runtime.signals import stop_on_signal
 
@@ -22,7 +23,7 @@ def finish(folder: Path, name: str) -> bool:
     settings = samples.settings
     branch = next(each for each in settings.branches() if each.name == name)
     solvated, _ = samples.required_solvated()
-    with stop_on_signal() as stop, openmm_errors(f"the branch {name}"):
+    with stop_on_signal() as stop, claim(folder), openmm_errors(f"the branch {name}"):
         return finish_branch(samples, branch, Sampler(solvated, settings), stop)
 
 
