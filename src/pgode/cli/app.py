@@ -29,6 +29,8 @@ from pgode.cli.simulate_protein import simulate_protein
 from pgode.cli.train import train
 from pgode.cli.tune import tune
 from pgode.runtime.errors import PgodeError
+from pgode.runtime.stopping import kept
+from pgode.runtime.stopping.command import in_charge
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -73,8 +75,13 @@ app.command(obtaining)
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one command; bad input is an error of one paragraph and exit code 2."""
+    """Run one command; bad input is an error of one paragraph and exit code 2.
+
+    A command that is asked to stop says what is kept; most are then ended by
+    `pgode.runtime.stopping`, and only those that work in steps come back here.
+    """
     errors = Console(stderr=True, soft_wrap=True)
+    kept.begin()
     try:
         result = app(
             arguments, exit_on_error=False, print_error=False, result_action="return_value"
@@ -87,6 +94,10 @@ def run_command(arguments: Sequence[str]) -> int:
         errors.print("See pgode --help, or --help after a command.", highlight=False)
         return BAD_INPUT
     except KeyboardInterrupt:
-        errors.print("Stopped.")
-        return INTERRUPTED
+        charge = in_charge()
+        if charge is None:
+            errors.print(kept.sentence(), markup=False, highlight=False)
+            return INTERRUPTED
+        charge.say()
+        return charge.exit_code
     return result if isinstance(result, int) else 0

@@ -10,36 +10,43 @@ from pathlib import Path
 from typing import Any
 
 from pgode.runtime.errors import InputError
+from pgode.runtime.stopping import kept, leftovers
+from pgode.runtime.stopping.command import undisturbed
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the target's folder; on success flush it and rename it to `path`.
 
-    Works for a file or a folder (zarr). On an error the temporary is removed and `path` is
-    unchanged.
+    Works for a file or a folder (zarr). On an error, or when the process is asked to stop, the
+    temporary is removed and `path` is unchanged.
     """
     path = Path(path)
     writable_folder(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    os.close(handle)
-    temporary, old = Path(name), Path(name).with_suffix(".old")
-    temporary.unlink()
+    with undisturbed():  # A signal in here would leave a temporary that is not known yet.
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(
+                prefix=f".{path.name}.", suffix=".part", dir=path.parent
+            )
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        os.close(handle)
+        temporary, old = Path(name), Path(name).with_suffix(".old")
+        temporary.unlink()
+        leftovers.begun(temporary, old, path)
     try:
         yield temporary
-        if temporary.is_dir():
-            # A folder cannot replace one that is not empty, so the old one is renamed first.
-            if path.exists():
-                path.rename(old)
-        else:
+        if not temporary.is_dir():
             temporary.chmod(0o644)
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-        temporary.replace(path)
+        with undisturbed():
+            # A folder cannot replace one that is not empty, so the old one is renamed first.
+            if temporary.is_dir() and path.exists():
+                path.rename(old)
+            temporary.replace(path)
+            kept.written(path)
     except OSError as error:
         if error.errno is None:  # Not from the file system: its own message explains it better.
             raise
@@ -51,6 +58,7 @@ def replacing(path: Path) -> Iterator[Path]:
             if left.is_dir():
                 shutil.rmtree(left)
             left.unlink(missing_ok=True)
+        leftovers.ended(temporary)
 
 
 def writable_folder(path: Path) -> None:

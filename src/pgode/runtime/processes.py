@@ -16,8 +16,11 @@ from pathlib import Path
 
 from pgode.runtime.errors import PgodeError
 from pgode.runtime.signals import stop_on_signal
+from pgode.runtime.stopping import leftovers
 from pgode.runtime.tasks import PAUSE, Task, Watcher
 
+WORKER = "pgode.runtime.stopping.worker"
+"""Runs another module; a signal is handled before that module is loaded."""
 STOPPED = 3
 """Exit code of a task that was stopped and can be continued later."""
 
@@ -89,13 +92,15 @@ def _start(task: Task, threads: int) -> subprocess.Popen[bytes]:
     limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
     with task.log.open("wb") as out:
         # A separate process group: a keyboard interrupt reaches only us, and we pass it on.
-        return subprocess.Popen(
-            [sys.executable, "-m", *task.command],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, **limits},
+        return leftovers.child(
+            subprocess.Popen(
+                [sys.executable, "-m", WORKER, *task.command],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, **limits},
+            )
         )
 
 
