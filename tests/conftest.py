@@ -1,6 +1,7 @@
 """What every test runs under: one thread, a fixed seed, no screen."""
 
 import os
+import signal
 import sys
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Shells start background jobs with SIGINT ignored, which commands that tests start would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -18,12 +18,14 @@ from typing import NoReturn, Protocol
 from pgode.runtime.stopping import kept, leftovers
 from pgode.runtime.stopping.first import SIGNALS, noted
 
-GRACE = 7.0
+GRACE = 6.5
 """Seconds that work in steps has to save its state and end by itself."""
 WORKER_GRACE = 4.5
 """The same in a worker, which ends before the command that started it."""
 PARKING = 1.0
 """Seconds after which the process is ended although the main thread is still in C."""
+CLEANING = 3.0
+"""Longest time for removing what must not be left behind, should a disk hang."""
 SAME = 0.3
 """A signal so soon after the first is the same event: a wrapper passed on what the terminal sent
 to all of its processes."""
@@ -168,14 +170,21 @@ class Charge:
                     began, until = now, now + (self.grace if in_steps else PARKING)
 
     def _stop(self) -> None:
-        """End the process, whatever fails on the way."""
+        """End the process, whatever fails or hangs on the way."""
         try:
+            cleaning = threading.Thread(target=self._clean, name="cleaning", daemon=True)
+            cleaning.start()
+            cleaning.join(CLEANING)
+        finally:
+            os._exit(self.exit_code)
+
+    def _clean(self) -> None:
+        with suppress(Exception):
             asked = leftovers.ask_children()
             leftovers.undo_all()
             leftovers.end_children(asked)
+        with suppress(Exception):
             self.say()
-        finally:
-            os._exit(self.exit_code)
 
     def _leave(self) -> None:
         """The last thing before the interpreter is taken apart, when no thread runs any more.

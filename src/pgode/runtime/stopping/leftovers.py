@@ -1,4 +1,8 @@
-"""What must not outlive a process that is stopped: temporary files and child processes."""
+"""What must not outlive a process that is stopped: temporary files and child processes.
+
+All of this may run while the main thread stands within an import, so nothing here may import, not
+even by naming an encoding.
+"""
 
 import os
 import shutil
@@ -51,6 +55,16 @@ def child(process: "subprocess.Popen[bytes]") -> "subprocess.Popen[bytes]":
     """This process ends with ours."""
     _children.add(process)
     return process
+
+
+def forget() -> None:
+    """Nothing of this is ours: in a copy of the process made by fork."""
+    _unfinished.clear()
+    _children.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget)
 
 
 def undo_all() -> None:
@@ -113,6 +127,6 @@ def _descendants(pid: int) -> list[int]:
     found: list[int] = []
     for listed in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
-            for each in map(int, listed.read_text(encoding="ascii").split()):
+            for each in map(int, listed.read_bytes().split()):
                 found += [each, *_descendants(each)]
     return found
