@@ -30,12 +30,21 @@ class Ending:
     said: str
     left: tuple[str, ...] = ()
     """Temporary files in its folder."""
+    seconds: float = 0.0
+    """From the signal, or from the start if it was not sent from outside."""
 
 
-def ending_of(program: Callable[[Charge], int], folder: Path, grace: float = 120.0) -> Ending:
+def ending_of(
+    program: Callable[[Charge], int],
+    folder: Path,
+    grace: float = 120.0,
+    sent: tuple[int, float] | None = None,
+) -> Ending:
     """Run a program that is in charge of its signals, in a copy of this process.
 
     The grace is longer than that of commands: a busy machine must not end what ends by itself.
+    `sent` is a signal and the seconds after which the program gets it; without it the program sends
+    itself one.
     """
     out = folder / "said.txt"
     sys.stdout.flush()
@@ -45,9 +54,15 @@ def ending_of(program: Callable[[Charge], int], folder: Path, grace: float = 120
         pid = os.fork()
     if pid == 0:
         _become(program, out, grace)
+    began = time.monotonic()
+    if sent is not None:
+        time.sleep(sent[1])
+        began = time.monotonic()
+        os.kill(pid, sent[0])
     code = _waited(pid)
+    seconds = time.monotonic() - began
     left = tuple(path.name for path in folder.rglob("*") if path.suffix in (".part", ".old"))
-    return Ending(code, out.read_text(errors="replace"), left)
+    return Ending(code, out.read_text(errors="replace"), left, seconds)
 
 
 def commanded(words: list[str], stage: str, number: int, folder: Path) -> Ending:
@@ -80,6 +95,7 @@ def _become(program: Callable[[Charge], int], out: Path, grace: float) -> None:
     """Run the program and leave, whatever happens."""
     code = 99
     try:
+        os.chdir(out.parent)
         stream = os.open(out, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
         os.dup2(stream, 1)
         os.dup2(stream, 2)

@@ -121,8 +121,9 @@ class Trainer:
             except LostProcessError:
                 self._save(self.last)
                 raise
-            progress.finished = True
-            self._save(self.last)
+            if not progress.finished:
+                progress.finished = True
+                self._save(self.last)
             # A signal during the last validation: what comes after training is left to `resume`.
             return not stop
 

@@ -1,20 +1,25 @@
 """`python -m tests.attack.signals.campaign [--count N]`: signals at random moments of all commands.
 
-Each command is run once to the end, which shows how long it takes; then again and again with a
-signal at a random moment of that time, beginning with the first line of the program.
+Half of the signals come while a command starts, in a process of its own; the others while it works,
+in a copy of this process, which has its imports already, so that far more moments are tried.
 """
 
 import argparse
 import shutil
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from subprocess import run
 
-from tests.attack.signals.stopping import moments, stopped
+from tests.attack.signals.stopping import judged, moments, stopped
+from tests.stopped_programs import ending_of
+
+from pgode.cli.app import run_command
+from pgode.runtime.stopping.command import GRACE
 
 COMMAND = "pgode.cli"
 NETWORK = "--model gru --horizon 6 --epochs 3 --set window.condition=6 --set training.threads=1"
@@ -34,7 +39,7 @@ SCENARIOS: dict[str, str] = {
     "evaluate": "evaluate run --json new.json",
     "forecast": "forecast run data.nc -o new.nc",
     "report": "report run -o new.html",
-    "laws": "laws laws --json new.json",
+    "laws": "laws laws --csv new.csv",
     "robustness": "robustness run -o new.html",
     "compare": "compare run gru --samples 0",
     "export": "export run -o new.onnx",
@@ -47,22 +52,43 @@ SCENARIOS: dict[str, str] = {
 """By name; `data.nc`, `run`, `half`, `laws`, `gru` and `table.csv` are made beforehand."""
 
 
+IMPORTED = (
+    *("pgode.runs.api", "pgode.runs.report", "pgode.runs.export.exporting", "pgode.runs.compare"),
+    *("pgode.runs.robustness", "pgode.tuning.api", "pgode.reproduce.reproduction", "zarr"),
+    *("pgode.data.simulate", "pgode.data.files.table.importing", "matplotlib.pyplot"),
+)
+"""Loaded before commands are tried at their work."""
+STARTING = 3.0
+"""Seconds from the first line within which signals are sent to a command that starts."""
+
+
 def rows(count: int, seed: int = 0, only: str = "") -> Iterator[tuple[str, str]]:
     """A name and an outcome ("clean", "ended first" or a failure) for each of `count` signals."""
-    chosen = {name: words for name, words in SCENARIOS.items() if only in name}
+    chosen = {name: words.split() for name, words in SCENARIOS.items() if only in name}
     with tempfile.TemporaryDirectory(prefix="pgode-signals-") as place:
         good = Path(place) / "good"
         good.mkdir()
         _make(good)
+        for module in IMPORTED:
+            import_module(module)
         for number, (name, words) in enumerate(chosen.items()):
             share = count // len(chosen) + (number < count % len(chosen))
-            took = _seconds(words, _fresh(good))
-            for sent, moment in moments(seed + number, share, took):
-                ending = stopped([COMMAND, *words.split()], _fresh(good), sent, moment)
-                said = ending.outcome
-                if said not in ("clean", "ended first"):
-                    said += f": {ending.said[-2000:]}"
-                yield f"{name}, signal {int(sent)} after {moment:.2f} s", said
+            for sent, moment in moments(seed + number, share - share // 2, STARTING):
+                ending = stopped([COMMAND, *words], _fresh(good), sent, moment)
+                yield f"{name}, signal {int(sent)} in its start", _told(ending.outcome, ending.said)
+            took = ending_of(partial(_run, words), _fresh(good)).seconds
+            for sent, moment in moments(seed - number, share // 2, took):
+                warm = ending_of(partial(_run, words), _fresh(good), GRACE, (sent, moment))
+                said = judged(warm.code, 128 + sent, warm.said, warm.left, warm.seconds)
+                yield f"{name}, signal {int(sent)} in its work", _told(said, warm.said)
+
+
+def _run(words: list[str], charge: object) -> int:
+    return run_command(words)
+
+
+def _told(outcome: str, said: str) -> str:
+    return outcome if outcome in ("clean", "ended first") else f"{outcome}: {said[-2000:]}"
 
 
 def _make(good: Path) -> None:
@@ -75,7 +101,8 @@ def _make(good: Path) -> None:
         f"train data.nc -o gru {NETWORK}",
         "train data.nc -o laws --set training.threads=1",
     ):
-        _seconds(line, good)
+        done = run([sys.executable, "-m", COMMAND, *line.split()], cwd=good, capture_output=True)
+        assert done.returncode == 0, (line, done.stderr.decode()[-2000:])
     (good / "half" / "calibration.json").unlink()
     (good / "half" / "checkpoints" / "last.safetensors").unlink()
     lines = [f"{day},{name},{(day * 7) % 11}" for day in range(40) for name in "abc"]
@@ -88,13 +115,6 @@ def _fresh(good: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(good, folder)
     return folder
-
-
-def _seconds(words: str, folder: Path) -> float:
-    began = time.monotonic()
-    done = run([sys.executable, "-m", COMMAND, *words.split()], cwd=folder, capture_output=True)
-    assert done.returncode in (0, 1), (words, done.stderr.decode()[-2000:])
-    return time.monotonic() - began
 
 
 def main() -> int:

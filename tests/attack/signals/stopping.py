@@ -35,19 +35,22 @@ class Ending:
     @property
     def outcome(self) -> str:
         """ "clean", "ended first", or what is wrong."""
-        if "Traceback" in self.said or "Exception ignored" in self.said:
-            return "traceback"
-        if self.left:
-            return f"left behind: {', '.join(self.left)}"
-        if self.code == 0:
-            return "ended first"
-        if self.code != self.wanted:
-            return f"exit code {self.code}"
-        if "Stopped" not in self.said:
-            return "not a word"
-        if self.seconds > PROMISED:
-            return f"{self.seconds:.0f} s"
-        return "clean"
+        return judged(self.code, self.wanted, self.said, self.left, self.seconds)
+
+
+def judged(code: int, wanted: int, said: str, left: Sequence[str], seconds: float) -> str:
+    """ "clean", "ended first", or what is wrong with the way a command ended."""
+    if "Traceback" in said or "Exception ignored" in said:
+        return "traceback"
+    if left:
+        return f"left behind: {', '.join(left)}"
+    if code == 0:
+        return "ended first"
+    if code != wanted:
+        return f"exit code {code}"
+    if "Stopped" not in said:
+        return "not a word"
+    return f"{seconds:.0f} s" if seconds > PROMISED else "clean"
 
 
 def stopped(
