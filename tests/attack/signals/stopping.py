@@ -67,6 +67,7 @@ def stopped(
     command has begun to handle signals. Output goes to files, which no reader has to empty.
     `again` sends a second signal so many seconds after the first.
     """
+    heed_signals()
     mark = uuid.uuid4().hex
     environment = {**os.environ, MARK: mark, "COLUMNS": "200"}
     out = folder / f".said-{mark}"
@@ -98,6 +99,13 @@ def stopped(
         process.kill()
         process.wait()
         out.unlink()
+
+
+def heed_signals() -> None:
+    """Under nohup, or in the background of a shell, a command inherits that it ignores signals."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def handles_signals(pid: int) -> bool:
