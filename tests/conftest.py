@@ -1,6 +1,7 @@
 """What every test runs under: one thread, a fixed seed, no screen."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from hypothesis import HealthCheck, settings
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Shells start background jobs with SIGINT ignored, which commands that tests start would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples on every machine, however busy it is. HYPOTHESIS_PROFILE=attack tries more.
 EXAMPLES = {"quick": 15, "attack": 500}

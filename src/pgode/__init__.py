@@ -10,8 +10,9 @@ Names are imported when first used, so that `import pgode` is fast.
 
 import os
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False
+"""As in `typing`, which takes longer to import than all of this file."""
 
 __version__ = "0.2.0"
 
@@ -64,6 +65,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from pgode.data.files import read, write
     from pgode.data.files.parts import write_parts
     from pgode.data.files.pyg import from_pyg
@@ -79,7 +82,9 @@ if TYPE_CHECKING:
     from pgode.tuning.api import tune
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name not in _WHERE:
         raise AttributeError(f"module 'pgode' has no attribute {name!r}")
     return getattr(import_module(_WHERE[name]), name)

@@ -61,10 +61,10 @@ def whole(tmp_path_factory, small_tune, small_space):
 def test_an_interrupted_and_a_killed_search_go_on_to_the_same_numbers(tmp_path, small_space, whole):
     folder = tmp_path / "t"
     command = words(folder, small_space)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         until(lambda: epochs_of(folder) > 0 or process.poll() is not None)
         process.send_signal(signal.SIGINT)
-        said, _ = process.communicate()
+        _, said = process.communicate()
     assert process.returncode == 130
     assert "of 2 trials have ended and are kept in" in said and "same command" in said
     assert not workers(folder)
@@ -95,7 +95,7 @@ def test_two_searches_do_not_share_a_folder(tmp_path, small_space):
         second = words(folder, small_space)
         refused = subprocess.run(second, capture_output=True, text=True, check=False)
         process.send_signal(signal.SIGTERM)
-        assert process.wait() == 130
+        assert process.wait() == 143
     assert refused.returncode == 2
     assert "another search is running in" in refused.stderr
 

@@ -32,6 +32,8 @@ from pgode.cli.tune import tune
 from pgode.cli.verify import verify
 from pgode.runtime.disk.room import unforeseen
 from pgode.runtime.errors import PgodeError
+from pgode.runtime.stopping import kept
+from pgode.runtime.stopping.command import in_charge
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -77,8 +79,13 @@ app.command(obtaining)
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one command; bad input is an error of one paragraph and exit code 2."""
+    """Run one command; bad input is an error of one paragraph and exit code 2.
+
+    A command that is asked to stop says what is kept; most are then ended by
+    `pgode.runtime.stopping`, and only those that work in steps come back here.
+    """
     errors = Console(stderr=True, soft_wrap=True)
+    kept.begin()
     try:
         with shown_warnings(errors):
             result = app(
@@ -92,8 +99,12 @@ def run_command(arguments: Sequence[str]) -> int:
         errors.print("See pgode --help, or --help after a command.", highlight=False)
         return BAD_INPUT
     except KeyboardInterrupt:
-        errors.print("Stopped.")
-        return INTERRUPTED
+        charge = in_charge()
+        if charge is None:
+            errors.print(kept.sentence(), markup=False, highlight=False)
+            return INTERRUPTED
+        charge.say()
+        return charge.exit_code
     except Exception as error:  # Libraries report a full disk by errors of many types.
         refused = unforeseen(error)
         if refused is None:

@@ -63,12 +63,15 @@ def reproduce(
 
     from pgode.reproduce.plan.selection import Selection
     from pgode.reproduce.reproduction import overview, reproduce_all
+    from pgode.runtime.stopping.kept import on_stop
 
     console = Console()
     if list_ or not names:
         console.print(overview())
         return 0
     selection = Selection(budget, _names(datasets), _names(models), seeds, per_length, preset)
+    told = f"Stopped: all that is finished is kept in {folder}. Run the same command to go on."
+    on_stop(lambda: told if folder.exists() else "")
     return reproduce_all(
         *(names, selection, folder),
         jobs=jobs,

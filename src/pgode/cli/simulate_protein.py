@@ -110,6 +110,7 @@ def simulate_protein(
     from pgode.data.simulate.protein.display import Bars
     from pgode.runtime.choices import check_int
     from pgode.runtime.files import writable_folder
+    from pgode.runtime.stopping.kept import on_stop
 
     files.check_output(output)
     writable_folder(output)
@@ -118,6 +119,8 @@ def simulate_protein(
     source = _source(structure, pdb_id, sequence)
     folder = samples or output.with_suffix(".samples")
     writable_folder(folder / "settings.json")
+    told = f"Stopped: finished samples are kept in {folder}. Run the same command to go on."
+    on_stop(lambda: told if folder.exists() else "")
     sizes = {
         "train": train,
         "val": val,

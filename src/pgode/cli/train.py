@@ -80,12 +80,14 @@ def train(
     """
     from rich.console import Console
 
+    from pgode.batches.parallel.peers import LostProcessError
     from pgode.runs import api
     from pgode.runs.folder import gate_warning, source_of
     from pgode.runs.parallel.follower import follow_launched
     from pgode.runs.run import Run
-    from pgode.runs.training import TrainingStopped
     from pgode.runtime.errors import InputError
+    from pgode.runtime.signals import stop_requested
+    from pgode.runtime.stopping.kept import on_stop
     from pgode.training.config import parse_changes
     from pgode.training.display import Live
     from pgode.training.parallel.launch import launched
@@ -93,7 +95,12 @@ def train(
     console = Console(highlight=False, soft_wrap=True)
     group = launched()
     if group is not None and group[0] > 0:  # The process of rank 0 reads the other options.
-        return 0 if follow_launched(data) else 130
+        if not follow_launched(data):
+            raise KeyboardInterrupt
+        return 0
+    if (run := resume or output) is not None:
+        saved = f"Stopped; the run is saved. Continue it: pgode train --resume {run}"
+        on_stop(lambda: saved if (run / "config.json").exists() else "")
     try:
         if resume is not None:
             others = (output, model, preset, horizon, epochs, seed, threads, config, start)
@@ -134,10 +141,10 @@ def train(
                 on_preset=lambda name: console.print(f"Using preset {name}: {REASONS[name]}."),
             )
             folder = output
-    except TrainingStopped as stopped:
-        command = f"pgode train --resume {stopped.folder}"
-        console.print(f"Stopped; the run is saved. Continue it: {command}")
-        return 130
+    except LostProcessError:
+        if stop_requested():  # The others were asked to stop as well, and one was faster.
+            raise KeyboardInterrupt from None
+        raise
     found = Run.open(folder, "cpu").model
     for finding in found.findings():
         console.print(f"Found {finding}", highlight=False)

@@ -74,6 +74,7 @@ def tune(
 
     from pgode.cli.terminal import output as terminal
     from pgode.runtime.errors import InputError
+    from pgode.runtime.stopping.kept import on_stop
     from pgode.training.config import parse_changes
     from pgode.tuning.output.best import SETTINGS
     from pgode.tuning.output.files import PAGE
@@ -92,6 +93,13 @@ def tune(
             "a search needs a data file and a folder. Expected: pgode tune DATA -o FOLDER. To see "
             "what it would vary: pgode tune --list-space."
         )
+    on_stop(
+        lambda: (
+            f"Stopped: trials that have ended are kept in {output}. Run the same command to go on."
+            if output.exists()
+            else ""
+        )
+    )
     from pgode.tuning.api import TuningStopped
     from pgode.tuning.api import tune as search
 
@@ -118,8 +126,9 @@ def tune(
             on_note=lambda text: progress.print(text, soft_wrap=True, markup=False),
         )
     except TuningStopped as stopped:
-        console.print(f"Stopped: {stopped}. Run the same command to go on.", soft_wrap=True)
-        return 130
+        told = f"Stopped: {stopped}. Run the same command to go on."
+        on_stop(lambda: told)
+        raise
     console.print(best_table(tuning))
     mattered = importance_table(tuning)
     if mattered is not None:

@@ -14,26 +14,33 @@ from pgode.runtime.disk.claims import check_claims
 from pgode.runtime.disk.room import OutOfRoomError, disk_error, unwritable
 from pgode.runtime.disk.swapping import exchanged
 from pgode.runtime.errors import InputError, WriteError
+from pgode.runtime.stopping import kept
+from pgode.runtime.stopping import leftovers as unfinished
+from pgode.runtime.stopping.command import undisturbed
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the target's folder; on success flush it and rename it to `path`.
 
-    Works for a file or a folder (zarr). On an error the temporary is removed and `path` is
-    unchanged; what the file system refuses is a `WriteError`. Temporaries that killed processes
-    left in that folder are removed first.
+    Works for a file or a folder (zarr). On an error, or when the process is asked to stop, the
+    temporary is removed and `path` is unchanged; what the file system refuses is a `WriteError`.
+    Temporaries that killed processes left in that folder are removed first.
     """
     path = Path(path)
     writable_folder(path)
-    temporary = leftovers.temporary_name(path)
-    made: list[Path] = []
+    temporary, old = leftovers.temporary_name(path), leftovers.temporary_name(path, "old")
+    made = [each for each in path.absolute().parents if not each.exists()]
+    unfinished.begun(temporary, old, path, made)
     try:
-        made = _make_folders(path.parent)
+        path.parent.mkdir(parents=True, exist_ok=True)
         leftovers.sweep(path.parent)
         yield temporary
         check_claims(path)
-        _move_in(temporary, path)
+        _flush(temporary)
+        with undisturbed():
+            _move_in(temporary, old, path)
+            kept.written(path)
     except Exception as error:
         leftovers.remove_with_others(temporary)
         refused = _refused(error, temporary)
@@ -46,24 +53,23 @@ def replacing(path: Path) -> Iterator[Path]:
             for folder in made:
                 with suppress(OSError):  # Somebody else uses it by now.
                     folder.rmdir()
+        unfinished.ended(temporary)
 
 
-def _make_folders(folder: Path) -> list[Path]:
-    """Make a folder and those above it; returns the ones that were made, innermost first."""
-    missing = [each for each in (folder, *folder.parents) if not each.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    return missing
-
-
-def _move_in(temporary: Path, path: Path) -> None:
-    """Put a finished temporary in the place of what is at `path`."""
+def _flush(temporary: Path) -> None:
+    """Let a finished file reach the disk before its name does."""
     if not temporary.is_dir():
         temporary.chmod(0o644)
         with temporary.open("rb") as written:
             os.fsync(written.fileno())
-    elif os.path.lexists(path) and not exchanged(temporary, path):
+
+
+def _move_in(temporary: Path, old: Path, path: Path) -> None:
+    """Put a finished temporary in the place of what is at `path`."""
+    if not temporary.is_dir() or not os.path.lexists(path):
+        temporary.replace(path)
+    elif not exchanged(temporary, path):
         # A folder cannot replace one that is not empty, so the old one is renamed first.
-        old = leftovers.temporary_name(path, "old")
         path.rename(old)
         try:
             temporary.replace(path)
@@ -71,10 +77,6 @@ def _move_in(temporary: Path, path: Path) -> None:
             old.rename(path)
             raise
         leftovers.remove(old)
-        return
-    elif os.path.lexists(path):
-        return  # The temporary is what was there before.
-    temporary.replace(path)
 
 
 def _refused(error: Exception, temporary: Path) -> OSError | None:

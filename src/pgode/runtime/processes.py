@@ -19,8 +19,11 @@ from typing import IO
 from pgode.runtime.disk.room import unwritable
 from pgode.runtime.errors import PgodeError, WriteError
 from pgode.runtime.signals import stop_on_signal
+from pgode.runtime.stopping import leftovers
 from pgode.runtime.tasks import PAUSE, Task, Watcher
 
+WORKER = "pgode.runtime.stopping.worker"
+"""Runs another module; a signal is handled before that module is loaded."""
 STOPPED = 3
 """Exit code of a task that was stopped and can be continued later."""
 
@@ -98,13 +101,15 @@ def _start(task: Task, threads: int) -> subprocess.Popen[bytes]:
     limits = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
     with _opened(task.log) as out:
         # A separate process group: a keyboard interrupt reaches only us, and we pass it on.
-        return subprocess.Popen(
-            [sys.executable, "-m", *task.command],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env={**os.environ, **limits},
+        return leftovers.child(
+            subprocess.Popen(
+                [sys.executable, "-m", WORKER, *task.command],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, **limits},
+            )
         )
 
 

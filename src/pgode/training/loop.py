@@ -122,9 +122,11 @@ class Trainer:
             except LostProcessError:
                 self._save(self.last)
                 raise
-            progress.finished = True
-            self._save(self.last)
-        return True
+            if not progress.finished:
+                progress.finished = True
+                self._save(self.last)
+            # A signal during the last validation: what comes after training is left to `resume`.
+            return not stop
 
     def _begin(self, display: Display, stop: StopRequest) -> bool:
         """Bring all processes to the state to train from; False if asked to stop before that."""

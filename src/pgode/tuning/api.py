@@ -101,11 +101,11 @@ def tune(
         _say_plan(search, on_note)
         try:
             search.run(trajectories, jobs, engine)
+            tuning = result_of(search)
+            keep_best(tuning, trajectories)
+            write_outputs(tuning)
         except KeyboardInterrupt:
             raise TuningStopped(search) from None
-        tuning = result_of(search)
-        keep_best(tuning, trajectories)
-        write_outputs(tuning)
         return tuning
 
 

@@ -18,6 +18,9 @@ from torch.distributed.rendezvous import rendezvous
 from pgode.batches.devices import chosen_device
 from pgode.batches.parallel.peers import PAUSE, LostProcessError, Peers
 from pgode.runtime.errors import InputError
+from pgode.runtime.processes import WORKER
+from pgode.runtime.stopping import leftovers
+from pgode.runtime.stopping.command import undisturbed
 
 FOLLOWER = "pgode.runs.parallel.follower"
 """The module that a started process runs."""
@@ -148,14 +151,17 @@ class _Child:
         }
         # A session of its own: an interrupt from the keyboard reaches only the leading process,
         # and all stop after the same step.
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", module],
-            stdin=subprocess.DEVNULL,
-            stdout=self.log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=environment,
-        )
+        with undisturbed():
+            self.process = leftovers.child(
+                subprocess.Popen(
+                    [sys.executable, "-m", WORKER, module],
+                    stdin=subprocess.DEVNULL,
+                    stdout=self.log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    env=environment,
+                )
+            )
 
     def wait_until_ready(self, store: Store) -> None:
         """Until it has loaded its modules; an error if it ends before."""

@@ -47,8 +47,8 @@ def simulate_samples(
     """Simulate every sample of a data set into `folder`; finished ones are not run again.
 
     Samples that lack the required replicas are run again; their frames do not change, since each
-    begins where the one before it ended. If the process is asked to stop, running samples are
-    finished and saved before KeyboardInterrupt is raised.
+    begins where the one before it ended. If the process is asked to stop, KeyboardInterrupt is
+    raised; running samples that end within seconds are saved before that.
     """
     one_of("engine", engine, ENGINES)
     openmm_part("openmm", "System")

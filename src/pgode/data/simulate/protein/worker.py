@@ -1,7 +1,7 @@
 """`python -m pgode.data.simulate.protein.worker FOLDER BRANCH`: one branch in its own process.
 
-SIGTERM and SIGINT let the current sample be finished and stored; so does the end of the command
-that started it, for whatever reason.
+SIGTERM and SIGINT let the current sample be finished and stored if that takes seconds, and drop it
+otherwise; so does the end of the command that started it, for whatever reason.
 """
 
 import sys

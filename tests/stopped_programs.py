@@ -1,0 +1,123 @@
+"""Programs that get a signal at a defined moment, in a process of their own.
+
+The process is a copy of this one, so that it has its imports already: a signal costs a fraction of
+a second instead of the seconds that a command takes to start.
+"""
+
+import os
+import signal
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pgode.cli.app import run_command
+from pgode.runtime.stopping import command
+from pgode.runtime.stopping.command import Charge, take_charge
+
+LIMIT = 300.0
+"""Seconds until a program counts as hanging."""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a program ended."""
+
+    code: int
+    said: str
+    left: tuple[str, ...] = ()
+    """Temporary files in its folder."""
+    seconds: float = 0.0
+    """From the signal, or from the start if it was not sent from outside."""
+
+
+def ending_of(
+    program: Callable[[Charge], int],
+    folder: Path,
+    grace: float = 120.0,
+    sent: tuple[int, float] | None = None,
+) -> Ending:
+    """Run a program that is in charge of its signals, in a copy of this process.
+
+    The grace is longer than that of commands: a busy machine must not end what ends by itself.
+    `sent` is a signal and the seconds after which the program gets it; without it the program sends
+    itself one.
+    """
+    out = folder / "said.txt"
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Fork beside threads, Python 3.12.
+        pid = os.fork()
+    if pid == 0:
+        _become(program, out, grace)
+    began = time.monotonic()
+    if sent is not None:
+        time.sleep(sent[1])
+        began = time.monotonic()
+        os.kill(pid, sent[0])
+    code = _waited(pid)
+    seconds = time.monotonic() - began
+    left = tuple(path.name for path in folder.rglob("*") if path.suffix in (".part", ".old"))
+    return Ending(code, out.read_text(errors="replace"), left, seconds)
+
+
+def commanded(words: list[str], stage: str, number: int, folder: Path) -> Ending:
+    """The command of these words, which gets a signal when it calls the function named `stage`."""
+
+    def program(charge: Charge) -> int:
+        signalled_at(stage, number)
+        return run_command(words)
+
+    return ending_of(program, folder)
+
+
+def signalled_at(stage: str, number: int) -> None:
+    """Send this process a signal each time a function, named "module:name", is called."""
+    module, _, name = stage.partition(":")
+    owner = __import__(module, fromlist=["_"])
+    *outer, name = name.split(".")
+    for each in outer:
+        owner = getattr(owner, each)
+    real = getattr(owner, name)
+
+    def signalled(*values: object, **options: object) -> object:
+        os.kill(os.getpid(), number)
+        return real(*values, **options)
+
+    setattr(owner, name, signalled)
+
+
+def _become(program: Callable[[Charge], int], out: Path, grace: float) -> None:
+    """Run the program and leave, whatever happens."""
+    code = 99
+    try:
+        os.chdir(out.parent)
+        stream = os.open(out, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        os.dup2(stream, 1)
+        os.dup2(stream, 2)
+        sys.stdout, sys.stderr = (open(n, "w", closefd=False) for n in (1, 2))  # noqa: SIM115
+        for each in command.SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
+        code = program(take_charge(grace))
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _waited(pid: int) -> int:
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.005)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return -signal.SIGKILL
