@@ -29,6 +29,9 @@ LEVEL = 90
 """Per cent of the true values that an interval is to hold."""
 SAMPLES = 20
 """Sampled forecasts from which an interval comes if nobody asks for another number."""
+HELD = 10.0
+"""Bytes at the peak for each value of the mean, of the ends of intervals and of samples; measured
+10 to 17 (`python -m benchmarks.memory_needs`)."""
 LISTED = 5
 """Systems that a sentence lists."""
 
@@ -161,12 +164,12 @@ def forecast_future(
     normaliser = model.normaliser
     windows = Windows(observed, normaliser, condition, 1)
     shape = (observed.systems, observed.objects, len(frames), len(normaliser.features))
-    if observed.is_stored:
-        refuse_beyond_memory(
-            16.0 * (samples + 6) * float(np.prod(shape, dtype=np.float64)),
-            f"a forecast of {observed.systems} systems with {samples} samples",
-            "Forecast one split at a time (--split), fewer frames, or fewer --samples.",
-        )
+    held = 16.0 if observed.is_stored else HELD
+    refuse_beyond_memory(
+        held * (samples + 6) * float(np.prod(shape, dtype=np.float64)),
+        f"a forecast of {observed.systems} systems and {len(frames)} frames with {samples} samples",
+        "Forecast one split at a time (--split), fewer frames (--until), or fewer --samples.",
+    )
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
     ends = np.full((2, *shape), np.nan)
     contexts: dict[str, list[np.ndarray]] = {}

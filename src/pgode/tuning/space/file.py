@@ -58,7 +58,7 @@ def _content(path: Path) -> dict[str, Any]:
         raise InputError(
             f"cannot read the space {path}: {error}. Expected a YAML file. Correct the path."
         ) from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # A date or a number that there is not.
         raise InputError(
             f"the space {path} is not valid YAML: {' '.join(str(error).split())}. Correct it."
         ) from None
