@@ -31,6 +31,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
 from pgode.training import RunConfig, Trainer
 from pgode.training.display import Display
+from pgode.training.needs.estimate import refuse_step, refuse_weights
 from pgode.training.parallel.choice import settled_processes, with_processes
 from pgode.training.parallel.launch import launched
 
@@ -77,6 +78,7 @@ def train(
         normaliser = Normaliser.fit(training)
     else:
         normaliser = start.scales(training, held_out(data), config, display)
+    refuse_weights(config, normaliser)
     _try_forecast(data, normaliser, config)
     if start is None:
         config = _settled(training, normaliser, config, display)
@@ -199,6 +201,7 @@ def _with_processes(
 ) -> RunConfig:
     windows = Windows(training, normaliser, config.window.condition, config.window.horizon)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
+    refuse_step(model, windows, config)
     group = launched()
     return settled_processes(config, windows, model, device, group[1] if group else None)
 

@@ -25,6 +25,10 @@ With checks, splits and scaled copies, training on data in memory takes about fi
 (`python -m benchmarks.large_data`).
 """
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+SIZES = (
+    *(("EB", 1e18), ("PB", 1e15), ("TB", 1e12)),
+    *(("GB", 1e9), ("MB", 1e6), ("kB", 1e3)),
+)
 UNLIMITED = 2**62
 
 
