@@ -6,7 +6,6 @@ from pathlib import Path
 
 from tests.covid_reports import write_reports
 from tests.data.files.mocap import bodies
-from tests.law_runs import run_with_laws
 from tests.trained_runs import springs, trained
 
 from pgode.data import files
@@ -29,7 +28,6 @@ def make_files() -> None:
         record = Path(name, "data.json")
         edited = {**json.loads(record.read_text()), "source": "springs.nc"}
         record.write_text(json.dumps({**edited, "relative": "../springs.nc"}))
-    shutil.copytree(run_with_laws().folder, "laws")
     for name, text in SETTINGS.items():
         Path(name).write_text(text)
     rows = [f"{o},{t},{t + o},{t * o}" for t in range(12) for o in range(3)]

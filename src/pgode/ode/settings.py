@@ -49,4 +49,9 @@ class SolverConfig(Settings):
         for name in ("rtol", "atol") if fixed else ("step",):
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"{name} has no effect with method={self.method}; leave it out")
+        if fixed and self.frame_time / self.step > self.max_evaluations:
+            raise ValueError(
+                f"a frame of {self.frame_time:g} takes {self.frame_time / self.step:.3g} steps of "
+                f"{self.step:g}, but max_evaluations allows {self.max_evaluations}; raise step"
+            )
         return self

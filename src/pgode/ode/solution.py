@@ -21,7 +21,8 @@ from pgode.runtime.errors import InputError
 class Solution:
     """States at the output times, and the cost of the solve.
 
-    A solve that fails raises `SolverError`, see also `lasting_solves`. The counts are those of the forward pass.
+    A solve that fails raises `SolverError`, but see `lasting_solves`. The counts are those of the
+    forward pass.
     """
 
     states: Float[Tensor, "outputs rows width"]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
@@ -37,7 +38,7 @@ def refuse_weights(config: RunConfig, normaliser: Normaliser) -> None:
     """Refuse settings whose weights alone do not fit, before one of them is made."""
     if max(_numbers(config.model), default=0) <= COMMON:
         return
-    with torch.device("meta"):
+    with torch.device("meta"), _Unset():
         model = build_model(config.name, model_config(config.name, config.model), normaliser)
     weights = sum(each.numel() for each in model.parameters())
     refuse_beyond_memory(
@@ -84,6 +85,17 @@ def step_memory(model: Forecaster, training: Windows, config: RunConfig) -> floa
     return PER_WEIGHT * weights + TEMPORARY * one * systems
 
 
+class _Unset(TorchFunctionMode):
+    """Leaves weights unset: to draw weights that have no memory, torch imports its compiler."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return (kwargs or {}).get("tensor", args[0] if args else None)
+        return func(*args, **(kwargs or {}))
+
+
 def _kept(model: Forecaster, windows: Windows, system: int) -> float:
     """Bytes that the loss of one window keeps for its gradients, without those of weights."""
     own = {each.untyped_storage().data_ptr() for each in model.parameters()}
@@ -98,10 +110,10 @@ def _kept(model: Forecaster, windows: Windows, system: int) -> float:
         return tensor
 
     batch = windows.batch(np.array([system]), np.zeros(1, np.int64)).to(model.device)
-    with torch.random.fork_rng(devices=[]), torch.enable_grad():
-        # Fresh weights may lead where nothing can be solved; training then says so itself.
-        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t), suppress(SolverError):
-            model.loss(batch)
+    counting = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+    # Fresh weights may lead where nothing can be solved; training then says so itself.
+    with torch.random.fork_rng(devices=[]), torch.enable_grad(), counting, suppress(SolverError):
+        model.loss(batch)
     return float(sum(sizes.values()))
 
 

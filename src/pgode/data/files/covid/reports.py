@@ -71,8 +71,8 @@ def days_until(until: date) -> list[date]:
     """All days from the first report on."""
     if (until - FIRST).days > MOST_DAYS:
         raise InputError(
-            f"reports until {until} were asked for, which are {(until - FIRST).days} days. Expected "
-            f"a day within {MOST_DAYS} days of the first report, {FIRST}. Correct --until."
+            f"reports until {until} were asked for, {(until - FIRST).days} days. Expected a day "
+            f"within {MOST_DAYS} days of the first report, {FIRST}. Correct --until."
         )
     return [FIRST + timedelta(days=n) for n in range((until - FIRST).days + 1)]
 
