@@ -65,7 +65,8 @@ def parsed(text: str, frames: Int[np.ndarray, " system"], condition: int, horizo
     """
     kind, _, number = text.partition(":")
     length = condition + horizon
-    if kind == "every" and number.isdecimal() and int(number) > 0:
+    usable = number.isdecimal() and len(number) < 10  # Longer ones are beyond any series.
+    if kind == "every" and usable and int(number) > 0:
         return every(frames, length, int(number))
     known = {
         "first": lambda: first_frames(frames),

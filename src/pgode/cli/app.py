@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Parameter
 from rich.console import Console
 
 from pgode import __version__
@@ -21,6 +21,7 @@ from pgode.cli.import_wide import import_wide
 from pgode.cli.info import info
 from pgode.cli.laws import laws
 from pgode.cli.models import models
+from pgode.cli.parsing import converted
 from pgode.cli.report import report
 from pgode.cli.reproduce import reproduce
 from pgode.cli.robustness import robustness
@@ -43,6 +44,7 @@ app = App(
     help="Learn and forecast systems of many interacting objects with prototypical graph ODEs.",
     version=__version__,
     suppress_keyboard_interrupt=False,  # `run_command` handles it
+    default_parameter=Parameter(converter=converted),
 )
 simulating = App(name="simulate", help="Simulate a system and write its trajectories.")
 simulating.default(simulate)

@@ -84,8 +84,9 @@ def forecast(
             result = result.without_samples()
         result.write(output)
     say(f"wrote {output}: {result.content}, {file_size(output)}")
-    if trust := result.trust():
-        say(trust)
+    for sentence in (result.trust(), *result.endings()):
+        if sentence:
+            say(sentence)
 
 
 def _write_for_hubs(

@@ -1,9 +1,36 @@
 """Parse lists given as one argument, such as 12,24,36."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from math import isfinite, nan
+from typing import Any
 
-from pgode.runtime.choices import one_of
+from cyclopts import Token, convert
+
+from pgode.runtime.choices import abridged, one_of
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import FRAMES
+
+
+def converted(kind: Any, tokens: Sequence[Token]) -> Any:
+    """An option's value as cyclopts reads it, but whole numbers are not rounded.
+
+    Cyclopts would take `--seed 1.5` for 2 without a word.
+    """
+    for token in tokens if kind is int else ():
+        if not _is_whole(token.value):
+            raise InputError(f"it is {abridged(token.value)}. Expected a whole number. Correct it.")
+    return convert(kind, tokens)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text is a whole number, also as 0x1f, 1_000 or 12.0."""
+    with suppress(ValueError):
+        return float(text).is_integer()
+    with suppress(ValueError):
+        int(text, 0)
+        return True
+    return False
 
 
 def whole_numbers(text: str, option: str) -> list[int]:
@@ -12,22 +39,25 @@ def whole_numbers(text: str, option: str) -> list[int]:
         numbers = sorted({int(part) for part in text.split(",")})
     except ValueError:
         numbers = []
-    if not numbers or numbers[0] < 1:
+    if not numbers or numbers[0] < 1 or numbers[-1] > FRAMES:
         raise InputError(
-            f"{option} {text} is not a list of whole numbers. Expected, for instance, "
-            f"{option} 12,24,36."
+            f"{option} {abridged(text)} is not a list of whole numbers from 1 to {FRAMES}. "
+            f"Expected, for instance, {option} 12,24,36."
         )
     return numbers
 
 
 def numbers(text: str, option: str) -> list[float]:
-    """Numbers separated by commas."""
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
+    """Finite numbers separated by commas."""
+    found = [nan]
+    with suppress(ValueError):
+        found = [float(part) for part in text.split(",")]
+    if not all(map(isfinite, found)):
         raise InputError(
-            f"{option} {text} is not a list of numbers. Expected, for instance, {option} 0.5,1.0."
-        ) from None
+            f"{option} {abridged(text)} is not a list of numbers. Expected, for instance, {option} "
+            f"0.5,1.0."
+        )
+    return found
 
 
 def words(text: str) -> list[str]:

@@ -110,11 +110,12 @@ def simulate_protein(
     from pgode.data.simulate.protein.display import Bars
     from pgode.runtime.choices import check_int
     from pgode.runtime.files import writable_folder
+    from pgode.runtime.limits.bounds import WORKERS
     from pgode.runtime.stopping.kept import on_stop
 
     files.check_output(output)
     writable_folder(output)
-    check_int("jobs", jobs, 1)
+    check_int("jobs", jobs, 1, WORKERS)
     preparation = Preparation(atoms, align, cutoff, update)  # type: ignore[arg-type]
     source = _source(structure, pdb_id, sequence)
     folder = samples or output.with_suffix(".samples")

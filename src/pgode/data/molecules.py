@@ -11,8 +11,9 @@ from jaxtyping import Bool, Float, Int
 from pgode.data.neighbours import distance_edges
 from pgode.data.superposition import superposed
 from pgode.data.trajectories import Trajectories
-from pgode.runtime.choices import one_of
+from pgode.runtime.choices import abridged, is_int, one_of
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import FRAMES, LARGE, SMALL
 
 Atoms = Literal["all", "heavy", "ca"]
 Alignment = Literal["superposed", "centred", "raw"]
@@ -80,10 +81,12 @@ class Preparation:
             ("align", self.align, get_args(Alignment)),
         ):
             one_of(option, value, choices)
-        if not (0 < self.cutoff < np.inf and self.update >= 1):
+        frames = is_int(self.update) and 1 <= self.update <= FRAMES
+        if not (SMALL <= self.cutoff <= LARGE and frames):
             raise InputError(
-                f"the graph's cutoff is {self.cutoff} nm and its update {self.update} frames. "
-                f"Expected a positive distance and at least 1 frame. Use 0.4 and 12, for instance."
+                f"the graph's cutoff is {self.cutoff} nm and its update {abridged(self.update)} "
+                f"frames. Expected a positive distance and at least 1 frame, at most {FRAMES}. Use "
+                f"0.4 and 12, for instance."
             )
 
 

@@ -121,12 +121,12 @@ def predict(
     Without origins it is every system's first window.
     """
     chosen = windows.origins(rolling=False) if origins is None else origins
-    if windows.data.is_stored:
-        refuse_beyond_memory(
-            memory_needed(windows, chosen, draws),
-            f"scoring {len(chosen)} windows of {windows.horizon} frames",
-            "Score fewer windows (--origins first or every:N, a smaller split), or fewer frames.",
-        )
+    refuse_beyond_memory(
+        memory_needed(windows, chosen, draws),
+        f"scoring {len(chosen)} windows of {windows.horizon} frames with {draws} samples",
+        "Score fewer windows (--origins first or every:N, a smaller split), fewer frames "
+        "(--horizons), or fewer --samples.",
+    )
     model.eval()
     torch.manual_seed(seed)
     began = time.perf_counter()

@@ -12,6 +12,7 @@ from torch import Tensor
 from pgode.batches.windows import Batch
 from pgode.models.forecaster import Forecast, Forecaster, Losses, ModelConfig, squared_error
 from pgode.nn.gaussian import DiagonalNormal
+from pgode.runtime.limits.bounds import LARGE, SMALL
 from pgode.runtime.settings import Settings
 
 
@@ -19,8 +20,12 @@ class Elbo(Settings):
     """The evidence lower bound of Eq. 15: likelihood, prior, and how z(0) is drawn."""
 
     sample: bool = Field(True, description="draw z(0) from the posterior in training")
-    sigma: float = Field(0.001, gt=0, description="deviation of the Gaussian likelihood")
-    kl_weight: float = Field(1.0, ge=0, description="weight of the divergence from the prior")
+    sigma: float = Field(
+        0.001, ge=SMALL, le=LARGE, description="deviation of the Gaussian likelihood"
+    )
+    kl_weight: float = Field(
+        1.0, ge=0, le=LARGE, description="weight of the divergence from the prior"
+    )
 
     @property
     def unit(self) -> float:

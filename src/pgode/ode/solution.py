@@ -10,6 +10,7 @@ from pgode.ode.adaptive import solve_adaptive
 from pgode.ode.failures import not_finite
 from pgode.ode.fixed import solve_fixed
 from pgode.ode.intervals import Intervals
+from pgode.ode.lasting import is_lasting, kept, with_budget
 from pgode.ode.methods import FixedStep, find_method
 from pgode.ode.settings import SolverConfig
 from pgode.ode.steps import Derivative
@@ -20,7 +21,8 @@ from pgode.runtime.errors import InputError
 class Solution:
     """States at the output times, and the cost of the solve.
 
-    A solve that fails raises `SolverError`. The counts are those of the forward pass.
+    A solve that fails raises `SolverError`, but see `lasting_solves`. The counts are those of the
+    forward pass.
     """
 
     states: Float[Tensor, "outputs rows width"]
@@ -45,6 +47,7 @@ def solve(
     method = find_method(config.method)
     _check_shapes(initial, start, times, systems)
     intervals = Intervals.between(start, times, systems)
+    config = with_budget(config, intervals.latest)
     problem = (derivative, initial, intervals, config, systems)
     if isinstance(method, FixedStep):
         states, steps, evaluations = solve_fixed(method, *problem)
@@ -56,6 +59,8 @@ def solve(
     # The minimum and maximum take one pass and no temporaries, and both propagate NaN.
     smallest, largest = torch.aminmax(states.detach())
     if not bool(torch.isfinite(smallest) & torch.isfinite(largest)):
+        if is_lasting():
+            return Solution(kept(states), steps, evaluations)
         how = f"{config.method}, {accuracy}"
         raise not_finite(states.detach(), initial.detach(), times, systems, how)
     return Solution(states, steps, evaluations)

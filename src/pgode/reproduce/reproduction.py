@@ -24,6 +24,7 @@ from pgode.runtime.choices import check_int
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder, write_json, write_text
+from pgode.runtime.limits.bounds import WORKERS
 from pgode.training.presets import presets_of
 
 
@@ -77,7 +78,7 @@ def _experiments(names: Sequence[str], selection: Selection) -> list[Experiment]
 
 
 def _check(selection: Selection, jobs: int, engine: str, device: str) -> None:
-    check_int("--jobs", jobs, 1)
+    check_int("--jobs", jobs, 1, WORKERS)
     if engine not in ENGINES:
         raise InputError(
             f'--engine is "{engine}". Expected one of {", ".join(ENGINES)}. Leave it out for local '

@@ -20,6 +20,7 @@ from pgode.evaluation.predictions import Predictions, predict
 from pgode.evaluation.scores.metrics import METRICS
 from pgode.evaluation.scores.selection import chosen_metrics
 from pgode.evaluation.uncertainty.calibration import draws_for
+from pgode.runs.exchange.ahead import check_draws
 from pgode.runs.folder import source_of
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
@@ -45,6 +46,7 @@ def compare(
     frames. The data are those of the first run if not given. Runs that are opened here compute on
     `device`. `force` is as for `pgode.read`.
     """
+    check_draws(samples, seed)
     opened = named_runs(runs, device)
     first = next(iter(opened.values()))
     _check_alike(opened)

@@ -13,12 +13,14 @@ from pgode.batches.windows import Batch, Windows
 from pgode.data.files import netcdf
 from pgode.data.files.table import recipe_of
 from pgode.data.trajectories import Trajectories
-from pgode.evaluation.predictions import BATCH
 from pgode.evaluation.scores.probabilistic import interval
 from pgode.evaluation.uncertainty.calibration import Calibration, draws_for
 from pgode.models.forecaster import Forecaster
 from pgode.models.pgode.laws.trust import GROWTH
+from pgode.ode.lasting import lasting_solves
 from pgode.runs.exchange import forecast_tables
+from pgode.runs.lasting.endings import FAR, Endings, sentences
+from pgode.runs.lasting.together import systems_at_once
 from pgode.runtime.errors import InputError
 from pgode.runtime.memory import refuse_beyond_memory
 
@@ -29,6 +31,9 @@ LEVEL = 90
 """Per cent of the true values that an interval is to hold."""
 SAMPLES = 20
 """Sampled forecasts from which an interval comes if nobody asks for another number."""
+HELD = 10.0
+"""Bytes at the peak for each value of the mean, of the ends of intervals and of samples; measured
+10 to 17 (`python -m benchmarks.memory_needs`)."""
 LISTED = 5
 """Systems that a sentence lists."""
 
@@ -79,6 +84,14 @@ class Forecasts:
             f"{text}; an error of the start grows {GROWTH:g}-fold in the others, in time after the "
             f"last frame{f' in {units}' if units else ''}: {listed}{more}"
         )
+
+    def endings(self) -> list[str]:
+        """When systems stop being finite, or leave the range of the training data, in words.
+
+        `dataset` then has system_finite or system_near: the last time, after the last frame, up to
+        which it has not happened.
+        """
+        return sentences(self.dataset, self._system)
 
     def _system(self, system: int) -> str:
         named = "system_name" in self.dataset
@@ -160,21 +173,25 @@ def forecast_future(
     normaliser = model.normaliser
     windows = Windows(observed, normaliser, condition, 1)
     shape = (observed.systems, observed.objects, len(frames), len(normaliser.features))
-    if observed.is_stored:
-        refuse_beyond_memory(
-            16.0 * (samples + 6) * float(np.prod(shape, dtype=np.float64)),
-            f"a forecast of {observed.systems} systems with {samples} samples",
-            "Forecast one split at a time (--split), fewer frames, or fewer --samples.",
-        )
+    held = 16.0 if observed.is_stored else HELD
+    refuse_beyond_memory(
+        held * (samples + 6) * float(np.prod(shape, dtype=np.float64)),
+        f"a forecast of {observed.systems} systems and {len(frames)} frames with {samples} samples",
+        "Forecast one split at a time (--split), fewer frames (--until), or fewer --samples.",
+    )
+    together = systems_at_once(model, observed, len(frames))
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
     ends = np.full((2, *shape), np.nan)
     contexts: dict[str, list[np.ndarray]] = {}
     present = observed.present
     torch.manual_seed(seed)
-    first = 0
-    for batch in windows.last(BATCH, frames):
-        found = batch_forecast(model, batch, frames, calibration, samples, seed + first)
+    first, ended = 0, Endings.none(frames, observed.systems)
+    for batch in windows.last(together, frames):
+        with lasting_solves():
+            found = batch_forecast(model, batch, frames, calibration, samples, seed + first)
         rows = slice(first, first + batch.systems)
+        every = (found.mean, *found.ends, *found.drawn)
+        ended.close(every, found.far, batch.system.numpy(), first)
         mean[rows][present[rows]] = found.mean
         for end, bound in zip(ends, found.ends, strict=bool(samples)):
             end[rows][present[rows]] = bound
@@ -183,7 +200,9 @@ def forecast_future(
         for name, values in found.contexts.items():
             contexts.setdefault(name, []).append(values)
         first += batch.systems
-    return Forecasts(_labelled(observed, windows, frames, mean, drawn, ends, contexts))
+    dataset = _labelled(observed, windows, frames, mean, drawn, ends, contexts)
+    ended.label(dataset, normaliser.frame_duration, normaliser.time_units)
+    return Forecasts(dataset)
 
 
 class BatchForecast(NamedTuple):
@@ -193,6 +212,8 @@ class BatchForecast(NamedTuple):
     ends: tuple[Float[np.ndarray, "object output feature"], ...]
     drawn: list[Float[np.ndarray, "object output feature"]]
     contexts: dict[str, np.ndarray]
+    far: Bool[np.ndarray, "object output"]
+    """Where the mean is far outside the training data, see `FAR`."""
 
 
 def batch_forecast(
@@ -208,22 +229,32 @@ def batch_forecast(
     times = torch.tensor(frames, dtype=torch.float32).expand(batch.systems, -1)
     there = (batch.to(model.device), times.to(model.device))
     result = model.forecast(*there, draws_for(samples, calibration)).cpu()
-    scaled = result.mean.double().numpy()
+    found = result.mean.double().numpy()
+    lost = ~np.isfinite(found)
+    scaled = np.where(lost, 0.0, found)  # Statistics of what is lost would only warn.
     draws = result.samples.double().numpy()
     ends: tuple[np.ndarray, ...] = ()
     exact = None
     if calibration is not None and samples:
         object_times = times[batch.system].double().numpy()
         reference = batch.reference.double().numpy()
+        draws = np.nan_to_num(draws, nan=0.0, posinf=0.0, neginf=0.0)
         exact = calibration.interval(scaled, draws, object_times, LEVEL, reference)
         draws = calibration.samples(scaled, draws, object_times, samples, seed, reference)
+
+    def raw(values: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(lost, np.nan, normaliser.raw(values))
+
     if samples:
-        ends = tuple(normaliser.raw(bound) for bound in exact or interval(draws, LEVEL))
+        with np.errstate(invalid="ignore"):
+            ends = tuple(raw(bound) for bound in exact or interval(draws, LEVEL))
     return BatchForecast(
-        normaliser.raw(scaled),
+        raw(scaled),
         ends,
-        [normaliser.raw(draws[k]) for k in range(samples)],
+        [raw(draws[k]) for k in range(samples)],
         {name: values.numpy() for name, values in result.contexts.items()},
+        (np.abs(scaled) > FAR).any(2),
     )
 
 

@@ -40,6 +40,7 @@ from pgode.runtime.stored.manifest import changes
 from pgode.training import RunConfig, Trainer
 from pgode.training.checkpoint import checkpoint_progress
 from pgode.training.display import Display
+from pgode.training.needs.estimate import refuse_step, refuse_weights
 from pgode.training.parallel.choice import settled_processes, with_processes
 from pgode.training.parallel.launch import launched
 
@@ -101,6 +102,7 @@ def _trained(
         normaliser = Normaliser.fit(training)
     else:
         normaliser = start.scales(training, held_out(data), config, display)
+    refuse_weights(config, normaliser)
     _try_forecast(data, normaliser, config)
     if start is None:
         config = _settled(training, normaliser, config, display)
@@ -284,6 +286,7 @@ def _with_processes(
 ) -> RunConfig:
     windows = Windows(training, normaliser, config.window.condition, config.window.horizon)
     model = build_model(config.name, model_config(config.name, config.model), normaliser)
+    refuse_step(model, windows, config)
     group = launched()
     return settled_processes(config, windows, model, device, group[1] if group else None)
 

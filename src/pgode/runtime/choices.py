@@ -3,13 +3,17 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
+from math import nan
 from operator import index
-from typing import SupportsIndex
+from typing import SupportsFloat, SupportsIndex
 
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import COUNT, LARGE, SMALL
 
 SIMILAR = 0.55
 """Least similarity (`difflib`) of a suggestion: "verlet" still suggests "velocity-verlet"."""
+LONGEST = 60
+"""Most characters of a value that a message repeats."""
 
 
 def closest(name: str, names: Iterable[str], cutoff: float = SIMILAR) -> str | None:
@@ -40,17 +44,49 @@ def one_of(what: str, name: str, names: Iterable[str], fix: str = "Choose one of
     )
 
 
-def check_int(option: str, value: object, least: int, most: int | None = None) -> int:
+def abridged(value: object) -> str:
+    """A value for a message: as Python writes it, but no longer than a line.
+
+    Python refuses to write numbers of thousands of digits at all.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**LONGEST:
+        return f"a number of about {int(value.bit_length() * 0.30103) + 1} digits"
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def is_int(value: object) -> bool:
+    """Whether a value is a whole number, of Python or numpy, and not true or false."""
+    return isinstance(value, SupportsIndex) and type(value).__name__ not in ("bool", "bool_")
+
+
+def check_int(option: str, value: object, least: int, most: int = COUNT) -> int:
     """Return `value` if it is a whole number from `least` to `most`; otherwise raise an error."""
     number = None
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
+    if isinstance(value, SupportsIndex) and is_int(value):
         # Arrays have `__index__`, but it fails unless they hold one integer.
         with suppress(TypeError):
             number = index(value)
-    if number is not None and number >= least and (most is None or number <= most):
+    if number is not None and least <= number <= most:
         return number
-    limits = f"at least {least}" if most is None else f"{least} to {most}"
+    unbounded = most == COUNT and (number is None or number < least)
+    limits = f"at least {least}" if unbounded else f"{least} to {most}"
     raise InputError(
-        f"{option} is {value!r}. Expected a whole number, {limits}. Give for instance "
+        f"{option} is {abridged(value)}. Expected a whole number, {limits}. Give for instance "
         f"{option}={least}."
+    )
+
+
+def check_number(
+    option: str, value: object, least: float = SMALL, most: float = LARGE, what: str = "a number"
+) -> float:
+    """Return `value` if it is a finite number from `least` to `most`; otherwise raise an error."""
+    number = nan
+    if isinstance(value, SupportsFloat) and type(value).__name__ not in ("bool", "bool_"):
+        with suppress(TypeError, ValueError, OverflowError):
+            number = float(value)
+    if least <= number <= most:
+        return number
+    raise InputError(
+        f"{option} is {abridged(value)}. Expected {what} from {least:g} to {most:g}. Correct it."
     )

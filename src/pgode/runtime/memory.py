@@ -25,6 +25,10 @@ With checks, splits and scaled copies, training on data in memory takes about fi
 (`python -m benchmarks.large_data`).
 """
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
+SIZES = (
+    *(("EB", 1e18), ("PB", 1e15), ("TB", 1e12)),
+    *(("GB", 1e9), ("MB", 1e6), ("kB", 1e3)),
+)
 UNLIMITED = 2**62
 
 
@@ -49,15 +53,22 @@ def refuse_beyond_memory(needed: float, what: str, advice: str) -> None:
     usable = usable_memory()
     if needed > usable:
         raise InputError(
-            f"{what} needs about {size_text(needed)} of memory, but this process may use "
-            f"{size_text(usable)}. Expected work that fits. {advice} If the process may use more, "
+            f"{what} needs about {size_text(needed)} of memory, but {size_text(usable)} are free "
+            f"for this process. Expected work that fits. {advice} If the process may use more, "
             f"say so with the environment variable {VARIABLE}, such as {VARIABLE}=16GB."
         )
 
 
 def size_text(size: float) -> str:
     """A number of bytes for people, such as 1.2 GB."""
-    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, factor in (
+        ("EB", 1e18),
+        ("PB", 1e15),
+        ("TB", 1e12),
+        ("GB", 1e9),
+        ("MB", 1e6),
+        ("kB", 1e3),
+    ):
         if size >= factor:
             return f"{size / factor:.3g} {unit}"
     return f"{size:.0f} bytes"

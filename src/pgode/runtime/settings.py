@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from pgode.runtime.choices import closest
+from pgode.runtime.choices import abridged, closest
 from pgode.runtime.errors import InputError
 
 Group = TypeVar("Group", bound=BaseModel)
@@ -24,6 +24,17 @@ class Settings(BaseModel):
     )
     renamed: ClassVar[Mapping[str, str]] = {}
     removed: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_truth_values(cls, content: Any) -> Any:
+        """Pydantic would take `true` for the number 1: a width of `yes` would train silently."""
+        for key, value in content.items() if isinstance(content, dict) else ():
+            field = cls.model_fields.get(key)
+            types = set(_leaves(field.annotation)) if field is not None else {bool}
+            if types & {int, float} and bool not in types and _holds_truth_value(value):
+                raise PydanticCustomError("truth_value", "{value}", {"key": key, "value": value})
+        return content
 
     @model_validator(mode="before")
     @classmethod
@@ -150,6 +161,13 @@ def _reason(group: type[BaseModel], first: dict[str, Any], where: str) -> str:
     if kind == "removed":
         old = ".".join(part for part in (key or where, context["key"]) if part)
         return f'the setting "{old}" was removed: {context["why"]}. Leave it out.'
+    if kind == "truth_value":
+        name = ".".join(part for part in (key or where, context["key"]) if part)
+        return (
+            f'the setting "{name}" is {abridged(context["value"])}, which is invalid: Input should '
+            f"be a number, not true or false. Correct it in the config file or with --set "
+            f"{name}=..."
+        )
     if kind == "union_tag_invalid":
         kinds = [tag.strip(" '") for tag in str(context["expected_tags"]).split(",")]
         close = closest(str(context["tag"]), kinds)
@@ -167,7 +185,7 @@ def _reason(group: type[BaseModel], first: dict[str, Any], where: str) -> str:
         )
     reason = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     return (
-        f'the setting "{key}" is {first["input"]!r}, which is invalid: {reason}. '
+        f'the setting "{key}" is {abridged(first["input"])}, which is invalid: {reason}. '
         f"Correct it in the config file or with --set {key}=..."
     )
 
@@ -200,6 +218,21 @@ def _located(group: type[BaseModel], location: list[str]) -> tuple[list[str], li
             inside = get_args(inner) or (inner,)
     last = inside[0]
     return path, list(last.model_fields) if _is_group(last) else []
+
+
+def _leaves(annotation: Any) -> Iterator[Any]:
+    """The types that an annotation is made of."""
+    inner = get_args(annotation)
+    for each in inner:
+        yield from _leaves(each)
+    if not inner:
+        yield annotation
+
+
+def _holds_truth_value(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_holds_truth_value(each) for each in value)
+    return isinstance(value, bool)
 
 
 def _is_group(each: Any) -> bool:

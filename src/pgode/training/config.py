@@ -11,13 +11,14 @@ from pgode.data.simulate import generated_by
 from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_class, model_config
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import COUNT, FRAMES, LARGE, SEED, SMALL, WORKERS
 from pgode.runtime.reading import parse_yaml, read_yaml
 from pgode.runtime.settings import Settings, UnknownSettingError, merged, setting_names, validated
 from pgode.training.checkpoint import OutdatedRunError, check_format
 from pgode.training.presets import find_preset, preset_for, presets_of
 
 Share = Annotated[float, Field(gt=0, le=1)]
-Frames = Annotated[int, Field(ge=1)]
+Frames = Annotated[int, Field(ge=1, le=FRAMES)]
 
 
 MANY_SYSTEMS = 200
@@ -29,15 +30,17 @@ WINDOWS_PER_EPOCH = 2000
 class WindowConfig(Settings):
     """Condition and horizon, in frames, and where training windows start."""
 
-    condition: int = Field(default=12, ge=1, description="observed frames a forecast starts from")
-    horizon: int = Field(default=36, ge=1, description="frames that training forecasts")
+    condition: int = Field(
+        default=12, ge=1, le=FRAMES, description="observed frames a forecast starts from"
+    )
+    horizon: int = Field(default=36, ge=1, le=FRAMES, description="frames that training forecasts")
     starts: Literal["auto", "first", "random", "all"] = Field(
         default="auto",
         description="training windows of an epoch: each system's first, a random one of each, or "
         "all; auto: random for simulated systems or many, otherwise all",
     )
     stride: int = Field(
-        default=1, ge=1, description="frames between two windows where starts is all"
+        default=1, ge=1, le=FRAMES, description="frames between two windows where starts is all"
     )
 
     def settled(self, data: Trajectories) -> "WindowConfig":
@@ -65,8 +68,8 @@ class WindowConfig(Settings):
 class TrainingConfig(Settings):
     """How the weights are fitted."""
 
-    epochs: int = Field(default=60, ge=1, description="passes over the training systems")
-    batch: int = Field(default=16, ge=1, description="systems per step")
+    epochs: int = Field(default=60, ge=1, le=COUNT, description="passes over the training systems")
+    batch: int = Field(default=16, ge=1, le=COUNT, description="systems per step")
     curriculum: tuple[tuple[Share, Frames], ...] = Field(
         default=((0.4, 12), (0.6, 24)),
         description="(share, horizon) pairs: until that share of the epochs, forecast that far",
@@ -74,32 +77,37 @@ class TrainingConfig(Settings):
     optimiser: Literal["adamw", "adam"] = Field(
         default="adamw", description="Adam with or without decay"
     )
-    learning_rate: float = Field(default=1e-3, gt=0, description="peak learning rate")
+    learning_rate: float = Field(default=1e-3, ge=SMALL, le=LARGE, description="peak learning rate")
     schedule: Literal["one-cycle", "cosine", "constant"] = Field(
         default="one-cycle", description="how the learning rate changes over all steps"
     )
-    weight_decay: float = Field(default=1e-3, ge=0, description="AdamW's decay")
+    weight_decay: float = Field(default=1e-3, ge=0, le=LARGE, description="AdamW's decay")
     clip: float | None = Field(
-        default=1.0, gt=0, description="largest gradient norm, as a multiple of the recent average"
+        default=1.0,
+        ge=SMALL,
+        le=LARGE,
+        description="largest gradient norm, as a multiple of the recent average",
     )
     adversary_rate: float = Field(
-        default=5e-4, gt=0, description="learning rate of a model's adversary"
+        default=5e-4, ge=SMALL, le=LARGE, description="learning rate of a model's adversary"
     )
     patience: int | None = Field(
-        default=None, ge=1, description="epochs without progress before stopping"
+        default=None, ge=1, le=COUNT, description="epochs without progress before stopping"
     )
     seed: int = Field(
-        default=0, ge=0, lt=2**63, description="fixes weights, order of systems and draws"
+        default=0, ge=0, le=SEED, description="fixes weights, order of systems and draws"
     )
     threads: int | None = Field(
         default=None,
         ge=1,
+        le=WORKERS,
         description="CPU threads of a process; if not given, torch's own choice, or one where "
         "several processes train",
     )
     processes: int | None = Field(
         default=None,
         ge=1,
+        le=WORKERS,
         description="processes that share every batch; if not given, one per core where the "
         "training is long enough",
     )

@@ -13,6 +13,7 @@ from pgode.runtime.disk.claims import claim
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
+from pgode.runtime.limits.bounds import WORKERS
 from pgode.runtime.locks import locked
 from pgode.training.config import RunConfig
 from pgode.tuning.basis import base_config, fixed_names, settled
@@ -69,7 +70,7 @@ def tune(
     """
     optuna()
     check_int("--trials", trials, 1)
-    check_int("--jobs", jobs, 1)
+    check_int("--jobs", jobs, 1, WORKERS)
     if engine not in ENGINES:
         raise InputError(
             f'--engine is "{engine}". Expected one of {", ".join(ENGINES)}. Leave it out for local '

@@ -14,6 +14,7 @@ from pgode.data.checkup.sample import examined_part
 from pgode.data.checkup.subject import Subject
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import check_int
+from pgode.runtime.limits.bounds import FRAMES
 
 Check = Callable[[Subject], list[Finding]]
 
@@ -100,10 +101,10 @@ def examine(
     period = seasons.season(data)
     suitable = suitable_window(data, period)
     if condition is not None:
-        check_int("--condition", condition, 1)
+        check_int("--condition", condition, 1, FRAMES)
         suitable = (condition, max(1, min(suitable[1], int(data.n_frames.max()) - condition)))
     if horizon is not None:
-        suitable = (suitable[0], check_int("--horizon", horizon, 1))
+        suitable = (suitable[0], check_int("--horizon", horizon, 1, FRAMES))
     asked = condition is not None or horizon is not None
     subject = Subject(data, name, *suitable, asked=asked, period=period)
     found = list(before)

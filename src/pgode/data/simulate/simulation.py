@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from math import isfinite
 from types import MappingProxyType
 
 import numpy as np
@@ -18,6 +17,8 @@ from pgode.data.simulate.system import ParameterColumns, ParticleSystem, Schedul
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.runtime.choices import check_int, one_of
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import LARGE, SMALL
+from pgode.runtime.memory import refuse_beyond_memory
 
 SYSTEMS: Mapping[str, ParticleSystem] = MappingProxyType(
     {kind.name: kind for kind in (SPRINGS, CHARGED, NBODY, GRAVITY, MIXED)}
@@ -30,6 +31,10 @@ OLD_GENERATOR = "pgode.systems."
 """The same in older files."""
 VERSION = "1"
 """Version of the numbers, not of the library: raised whenever the same seed gives other values."""
+
+PER_VALUE, PER_PAIR = 2, 6
+"""How often states and pair weights are held at the peak; measured 2.3 to 3, and 6 to 14 where all
+objects act on all (`python -m benchmarks.memory_needs`)."""
 
 
 def simulate(
@@ -74,10 +79,17 @@ def simulate(
             "there is nothing to simulate: train, val, test and ood are all 0. Expected at least "
             "one system. Ask for some, for instance train=1000."
         )
-    if not (isfinite(dt) and dt > 0):
+    if isinstance(dt, bool) or not SMALL <= dt <= LARGE:
         raise InputError(
-            f"dt is {dt}. Expected a positive time step. Use 0.001, the published one."
+            f"dt is {dt}. Expected a positive time step, from {SMALL:g} to {LARGE:g}. Use 0.001, "
+            f"the published one."
         )
+    systems, features = sum(counts.values()), 2 * len(kind.axes)
+    refuse_beyond_memory(
+        8.0 * systems * objects * (PER_VALUE * schedule.frames * features + PER_PAIR * objects),
+        f"simulating {systems} systems of {objects} objects with {schedule.frames} frames",
+        "Simulate fewer systems (--train, --val, --test, --ood), objects or frames.",
+    )
 
     parameters, initial = draw(kind, objects, counts, seed)
     states = kind.simulate(initial, columns(kind, parameters), schedule)

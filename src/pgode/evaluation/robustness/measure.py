@@ -59,8 +59,11 @@ from pgode.evaluation.robustness.perturbation_growth import (
 from pgode.evaluation.robustness.result import Lipschitz, PrototypeConstant, RunRobustness
 from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecaster
+from pgode.runtime.memory import refuse_beyond_memory
 from pgode.training.gate_use import GateUse
 
+HELD = 2
+"""How often the norms of all differences are held at once, at least: in parts, and joined."""
 STATES = 5
 """Evenly spaced states along each system's trajectory at which Lipschitz constants are searched."""
 
@@ -97,6 +100,14 @@ def measure_model(
     Works in float64: in float32 the difference of two forecasts soon consists of rounding errors.
     Models whose states have the same shape get the same random directions.
     """
+    objects = float(data.n_objects.sum())
+    norms = len(perturbations.magnitudes) * perturbations.draws * (perturbations.horizon + 1)
+    refuse_beyond_memory(
+        8 * HELD * objects * norms,
+        f"measuring {data.systems} systems over {perturbations.horizon} frames with "
+        f"{perturbations.draws} draws of {len(perturbations.magnitudes)} magnitudes",
+        "Measure fewer systems (--split), frames (--horizon), --draws or --magnitudes.",
+    )
     device = model.device if has_doubles(model.device) else torch.device("cpu")
     exact = deepcopy(model).to(device).double().eval().requires_grad_(False)
     ahead = perturbations.horizon if model.normaliser.inputs else 1

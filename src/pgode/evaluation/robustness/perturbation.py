@@ -13,7 +13,9 @@ from pgode.evaluation.horizons import default_horizons
 from pgode.evaluation.robustness.perturbation_growth import Norms
 from pgode.models.flow import Flow
 from pgode.models.forecaster import Forecaster
+from pgode.runtime.choices import abridged, is_int
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import FRAMES, LARGE, SAMPLES, SEED, SMALL
 
 OnProgress = Callable[[float], None]
 """Called with the share of the work that is done."""
@@ -42,17 +44,20 @@ class Perturbations:
 
     def __post_init__(self) -> None:
         sizes = np.array(self.magnitudes, dtype=float)
-        if not len(sizes) or not np.isfinite(sizes).all() or (sizes <= 0).any():
+        if not len(sizes) or not ((sizes >= SMALL) & (sizes <= LARGE)).all():
             raise InputError(
                 f"cannot perturb by the magnitudes {', '.join(f'{m:g}' for m in sizes) or 'none'}. "
-                f"Expected finite numbers above 0, in scaled units, such as 0.001,0.01,0.1. "
-                f"Correct the magnitudes."
+                f"Expected finite numbers above 0, from {SMALL:g} to {LARGE:g} in scaled units, "
+                f"such as 0.001,0.01,0.1. Correct the magnitudes."
             )
-        if self.horizon < 1 or self.draws < 1 or not 0 <= self.seed < 2**63:
+        whole = all(map(is_int, (self.horizon, self.draws, self.seed)))
+        fits = whole and 1 <= self.horizon <= FRAMES and 1 <= self.draws <= SAMPLES
+        if not fits or not 0 <= self.seed <= SEED:
             raise InputError(
-                f"cannot forecast {self.draws} draws over {self.horizon} frames with seed "
-                f"{self.seed}. Expected at least 1 draw and 1 frame, and a seed from 0 to "
-                f"{2**63 - 1}. Correct draws, horizon or seed."
+                f"cannot forecast {abridged(self.draws)} draws over {abridged(self.horizon)} "
+                f"frames with seed {abridged(self.seed)}. Expected at least 1 draw and 1 frame, at "
+                f"most {SAMPLES} draws and {FRAMES} frames, and a seed from 0 to {SEED}. Correct "
+                f"draws, horizon or seed."
             )
 
     @property

@@ -19,6 +19,7 @@ from pgode.evaluation.predictions import Interval, Predictions
 from pgode.evaluation.uncertainty.joint_residuals import JointResiduals
 from pgode.evaluation.uncertainty.levels import LEVELS
 from pgode.evaluation.uncertainty.stored import checked_calibration
+from pgode.runtime.memory import refuse_beyond_memory
 
 SCORED = (50, 80, 90, 95)
 """Levels of the intervals that are scored."""
@@ -34,6 +35,10 @@ def draws_for(samples: int, calibration: "Calibration | None") -> int:
     if calibration is None or samples == 0:
         return samples
     return DRAWS
+
+
+HELD = 16.0
+"""Bytes at the peak for each value of a sample: as drawn, and as sorted or scored."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,12 @@ class Calibration:
 
     def resampled(self, predictions: Predictions, count: int, seed: int) -> Predictions:
         """Predictions with `count` calibrated samples in place of draws of the posterior."""
+        refuse_beyond_memory(
+            HELD * count * predictions.mean.size,
+            f"drawing {count} samples of {predictions.windows} windows of {predictions.frames} "
+            f"frames",
+            "Draw fewer --samples, or score fewer windows or frames.",
+        )
         given = (predictions.mean, predictions.draws, predictions.times)
         intervals = {
             level: found

@@ -16,6 +16,7 @@ from pgode.models.forecaster import ModelConfig, Progress
 from pgode.models.naive.extrapolation import Naive
 from pgode.models.naive.past_windows import PastWindows, filled, last_values, recent
 from pgode.nn.frames import between_frames
+from pgode.runtime.limits.bounds import FRAMES, LARGE
 
 MOST = 800
 """Most regressors; of objects with many features fewer frames of the past are used."""
@@ -25,10 +26,16 @@ class LinearPastConfig(ModelConfig):
     """Which frames are regressed on which; what is not given follows from the training data."""
 
     past: int | None = Field(
-        default=None, ge=1, description="last observed frames it sees; the condition if not given"
+        default=None,
+        ge=1,
+        le=FRAMES,
+        description="last observed frames it sees; the condition if not given",
     )
     horizon: int | None = Field(
-        default=None, ge=1, description="frames it forecasts; those of training if not given"
+        default=None,
+        ge=1,
+        le=FRAMES,
+        description="frames it forecasts; those of training if not given",
     )
     gaps: bool | None = Field(
         default=None, description="whether missing values are regressors; if data have any"
@@ -36,6 +43,7 @@ class LinearPastConfig(ModelConfig):
     ridge: float | None = Field(
         default=None,
         ge=0,
+        le=LARGE,
         description="penalty relative to each regressor; held-out training windows choose it",
     )
 

@@ -15,6 +15,7 @@ from pgode.models.forecaster import ModelConfig
 from pgode.models.naive.extrapolation import Naive
 from pgode.nn.frames import last_observed
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import FRAMES
 
 SEASONS = ((86400.0, 7), (3600.0, 24))
 """Seconds of a frame, and the frames of its season: a week of days, a day of hours."""
@@ -34,7 +35,10 @@ class SeasonalConfig(ModelConfig):
     """The length of a season."""
 
     period: int | None = Field(
-        default=None, ge=2, description="frames of a season; 7 for daily data, 24 for hourly data"
+        default=None,
+        ge=2,
+        le=FRAMES,
+        description="frames of a season; 7 for daily data, 24 for hourly data",
     )
 
     def settled(self, training: Windows, seed: int) -> tuple[ModelConfig, str]:

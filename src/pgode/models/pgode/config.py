@@ -16,6 +16,7 @@ from pgode.models.pgode.laws.config import LawsConfig
 from pgode.models.pgode.state import KinematicConfig, RegressedConfig, StateConfig
 from pgode.nn.gaussian import NARROW
 from pgode.ode import SolverConfig
+from pgode.runtime.limits.bounds import LARGE, LOGARITHM, WIDTH
 
 MOVED: Mapping[str, str] = {
     "encoder_layers": "encoder.layers",
@@ -50,13 +51,20 @@ CHANGED: Mapping[str, str] = {
 class Objective(Elbo):
     """The evidence lower bound and the two mutual-information terms (Eq. 15-17)."""
 
-    parameter_info_weight: float = Field(10.0, ge=0, description="weight of L_sys, raises I(g; xi)")
-    context_info_weight: float = Field(0.01, ge=0, description="weight of L_dis, lowers I(g; u)")
+    parameter_info_weight: float = Field(
+        10.0, ge=0, le=LARGE, description="weight of L_sys, raises I(g; xi)"
+    )
+    context_info_weight: float = Field(
+        0.01, ge=0, le=LARGE, description="weight of L_dis, lowers I(g; u)"
+    )
     context_info_floor: bool = Field(
         False, description="encoders lower I(g; u) no further than that of independent contexts"
     )
     initial_log_variance: float = Field(
-        NARROW, description="logarithm of the posterior's variance before training"
+        NARROW,
+        ge=-LOGARITHM,
+        le=LOGARITHM,
+        description="logarithm of the posterior's variance before training",
     )
     scale: Literal["value", "system"] = Field(
         "value",
@@ -84,7 +92,9 @@ class PGODEConfig(LatentODEConfig):
         "coupling": KinematicConfig.removed["coupling"],
     }
 
-    width: int = Field(128, ge=1, description="width of contexts, latent states and networks")
+    width: int = Field(
+        128, ge=1, le=WIDTH, description="width of contexts, latent states and networks"
+    )
     encoder: EncoderConfig = EncoderConfig()
     gate: GateConfig = GateConfig()
     dynamics: DynamicsConfig = MessagesConfig()

@@ -15,6 +15,7 @@ from pgode.nn.exogenous import NOTHING, Exogenous
 from pgode.nn.relation import Relation
 from pgode.nn.time_embedding import time_embedding
 from pgode.ode.checkpointing import checkpointed
+from pgode.runtime.limits.bounds import COUNT, LAYERS
 from pgode.runtime.settings import Settings
 
 RATE_SCALE = 10.0
@@ -28,7 +29,7 @@ class EncoderConfig(Settings):
         "strength_context": "force laws (model.dynamics=laws) find how strong forces are"
     }
 
-    layers: int = Field(2, ge=1, description="L, attention layers of each encoder")
+    layers: int = Field(2, ge=1, le=LAYERS, description="L, attention layers of each encoder")
     layer_norm: bool = Field(True, description="layer norm before each attention")
     degree_normalise: bool = Field(
         True, description="divide spatial weights by the number of spatial neighbours"
@@ -40,6 +41,7 @@ class EncoderConfig(Settings):
     reference_objects: int | None = Field(
         10,
         ge=1,
+        le=COUNT,
         description="g is this many times the mean over objects; the sum of Eq. 5 if none",
     )
 

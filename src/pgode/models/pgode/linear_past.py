@@ -12,6 +12,7 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.origins import Origins, every
 from pgode.batches.windows import Batch, Windows
 from pgode.nn.frames import whole_frames
+from pgode.runtime.limits.bounds import FRAMES, LARGE
 from pgode.runtime.settings import Settings
 
 WINDOWS = 2000
@@ -23,18 +24,27 @@ TOGETHER = 32
 class LinearPastConfig(Settings):
     """Which past values the regression sees, and how it is fitted."""
 
-    spacing: int = Field(1, ge=1, description="frames between the past values it sees")
+    spacing: int = Field(1, ge=1, le=FRAMES, description="frames between the past values it sees")
     lags: int | None = Field(
-        None, ge=1, description="past values of each feature; as many as the condition has"
+        None,
+        ge=1,
+        le=FRAMES,
+        description="past values of each feature; as many as the condition has",
     )
     steps: int | None = Field(
-        None, ge=1, description="frames ahead with weights of their own; as many as are trained"
+        None,
+        ge=1,
+        le=FRAMES,
+        description="frames ahead with weights of their own; as many as are trained",
     )
     constant: bool = Field(
         True, description="a constant term; without it the forecast is proportional to the past"
     )
     ridge: float = Field(
-        0.01, ge=0, description="pull towards the last value, as a share of each input's square"
+        0.01,
+        ge=0,
+        le=LARGE,
+        description="pull towards the last value, as a share of each input's square",
     )
 
     def settled(self, training: Windows) -> "LinearPastConfig":

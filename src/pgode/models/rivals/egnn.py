@@ -35,6 +35,7 @@ from pgode.nn.geometry import Geometry, Motion, edge_displacement, norm, pair_sh
 from pgode.nn.initialisation import scaled
 from pgode.nn.relation import EdgeRelation
 from pgode.nn.strength import ACCELERATION_SCALE, Strength
+from pgode.runtime.limits.bounds import FRAMES, LAYERS, WIDTH
 
 INITIAL_SCALE = 0.01
 """Last layers start this much smaller, so that an untrained rollout keeps velocities and values."""
@@ -43,9 +44,9 @@ INITIAL_SCALE = 0.01
 class EGNNConfig(ModelConfig):
     """Settings of EGNN."""
 
-    width: int = Field(64, ge=1, description="width of invariant features and networks")
-    layers: int = Field(2, ge=1, description="equivariant layers per frame")
-    history: int = Field(12, ge=2, description="condition frames that are summarised")
+    width: int = Field(64, ge=1, le=WIDTH, description="width of invariant features and networks")
+    layers: int = Field(2, ge=1, le=LAYERS, description="equivariant layers per frame")
+    history: int = Field(12, ge=2, le=FRAMES, description="condition frames that are summarised")
     strength: bool = Field(
         False, description="add the estimated interaction strength to the summary"
     )

@@ -50,6 +50,7 @@ from pgode.nn.geometry import (
 )
 from pgode.nn.initialisation import scaled
 from pgode.nn.relation import EdgeRelation
+from pgode.runtime.limits.bounds import FRAMES, LAYERS, WIDTH
 
 INITIAL_SCALE = 0.01
 """Output layers start this much smaller, so that an untrained forecast keeps velocities."""
@@ -58,11 +59,13 @@ INITIAL_SCALE = 0.01
 class EqMotionConfig(ModelConfig):
     """Settings of EqMotion."""
 
-    width: int = Field(64, ge=1, description="vectors per object, and width of its invariants")
-    layers: int = Field(4, ge=1, description="equivariant layers")
-    categories: int = Field(2, ge=1, description="categories of interaction")
-    history: int = Field(12, ge=2, description="condition frames that are read")
-    frames: int = Field(36, ge=1, description="future frames forecast at once")
+    width: int = Field(
+        64, ge=1, le=WIDTH, description="vectors per object, and width of its invariants"
+    )
+    layers: int = Field(4, ge=1, le=LAYERS, description="equivariant layers")
+    categories: int = Field(2, ge=1, le=LAYERS, description="categories of interaction")
+    history: int = Field(12, ge=2, le=FRAMES, description="condition frames that are read")
+    frames: int = Field(36, ge=1, le=FRAMES, description="future frames forecast at once")
     pairs: Literal["graph", "complete"] = Field(
         "graph", description="pairs that may interact: the data's edges, or all of a system"
     )

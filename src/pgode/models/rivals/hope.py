@@ -34,6 +34,7 @@ from pgode.nn.gaussian import Posterior
 from pgode.nn.relation import Relation
 from pgode.nn.time_embedding import time_embedding
 from pgode.ode import Derivative
+from pgode.runtime.limits.bounds import LAYERS, WIDTH
 
 DAMPING = -2.0
 """Initial damping before softplus, which makes it 0.13 per unit of model time (ten frames)."""
@@ -42,11 +43,19 @@ DAMPING = -2.0
 class HOPEConfig(LatentODEConfig):
     """Sizes of the twin encoder and of the second-order ODE."""
 
-    width: int = Field(128, ge=1, description="width of the graph network inside the ODE")
-    latent: int = Field(64, ge=1, description="dimensions of z, and as many of its momentum")
-    encoder_width: int = Field(64, ge=1, description="width of each branch of the encoder")
-    encoder_layers: int = Field(2, ge=1, description="layers of each branch of the encoder")
-    order: int = Field(3, ge=1, description="Chebyshev polynomials per convolution, T_0 included")
+    width: int = Field(128, ge=1, le=WIDTH, description="width of the graph network inside the ODE")
+    latent: int = Field(
+        64, ge=1, le=WIDTH, description="dimensions of z, and as many of its momentum"
+    )
+    encoder_width: int = Field(
+        64, ge=1, le=WIDTH, description="width of each branch of the encoder"
+    )
+    encoder_layers: int = Field(
+        2, ge=1, le=LAYERS, description="layers of each branch of the encoder"
+    )
+    order: int = Field(
+        3, ge=1, le=LAYERS, description="Chebyshev polynomials per convolution, T_0 included"
+    )
 
 
 class HOPE(LatentODE):

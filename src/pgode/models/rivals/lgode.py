@@ -33,16 +33,17 @@ from pgode.nn.feedforward import FeedForward
 from pgode.nn.gaussian import Posterior
 from pgode.nn.relation import Relation
 from pgode.ode import Derivative
+from pgode.runtime.limits.bounds import LAYERS, WIDTH
 
 
 class LGODEConfig(LatentODEConfig):
     """The sizes of the original."""
 
-    width: int = Field(128, ge=1, description="width of the graph network inside the ODE")
-    latent: int = Field(16, ge=1, description="dimensions of z(0) that are inferred")
-    augmented: int = Field(64, ge=0, description="dimensions of z(0) that start at zero")
-    encoder_width: int = Field(64, ge=1, description="width of the attention encoder")
-    encoder_layers: int = Field(2, ge=1, description="attention layers of the encoder")
+    width: int = Field(128, ge=1, le=WIDTH, description="width of the graph network inside the ODE")
+    latent: int = Field(16, ge=1, le=WIDTH, description="dimensions of z(0) that are inferred")
+    augmented: int = Field(64, ge=0, le=WIDTH, description="dimensions of z(0) that start at zero")
+    encoder_width: int = Field(64, ge=1, le=WIDTH, description="width of the attention encoder")
+    encoder_layers: int = Field(2, ge=1, le=LAYERS, description="attention layers of the encoder")
 
 
 class LGODE(LatentODE):

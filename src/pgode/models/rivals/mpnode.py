@@ -33,13 +33,16 @@ from pgode.nn.frames import last_observed
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.ode import Derivative, SolverConfig
+from pgode.runtime.limits.bounds import WIDTH
 
 
 class MPNODEConfig(ModelConfig):
     """Sizes of the modules."""
 
-    width: int = Field(64, ge=1, description="hidden units of f's two layers and of the summary")
-    message: int = Field(8, ge=1, description="length of the message m")
+    width: int = Field(
+        64, ge=1, le=WIDTH, description="hidden units of f's two layers and of the summary"
+    )
+    message: int = Field(8, ge=1, le=WIDTH, description="length of the message m")
     solver: SolverConfig = SolverConfig()
 
 

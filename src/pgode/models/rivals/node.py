@@ -29,13 +29,16 @@ from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import last_observed
 from pgode.nn.gaussian import Posterior
 from pgode.nn.recurrent import RecurrentEncoder
+from pgode.runtime.limits.bounds import WIDTH
 
 
 class NODEConfig(LatentODEConfig):
     """Sizes of the latent ODE."""
 
-    width: int = Field(64, ge=1, description="width of the latent state and of the encoder")
-    hidden: int = Field(200, ge=1, description="hidden units of f")
+    width: int = Field(
+        64, ge=1, le=WIDTH, description="width of the latent state and of the encoder"
+    )
+    hidden: int = Field(200, ge=1, le=WIDTH, description="hidden units of f")
 
 
 class NODE(LatentODE):

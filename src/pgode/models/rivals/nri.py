@@ -38,6 +38,7 @@ from pgode.nn.exogenous import Exogenous, beside
 from pgode.nn.feedforward import FeedForward
 from pgode.nn.frames import between_frames, frames_until, whole_frames
 from pgode.nn.relation import EdgeRelation
+from pgode.runtime.limits.bounds import FRAMES, LARGE, LAYERS, SMALL, WIDTH
 
 CHANGE_SCALE = 10.0
 """Changes per frame are small compared with the states; this makes them comparable."""
@@ -50,12 +51,18 @@ class NRIConfig(ModelConfig):
     posterior then settled within one epoch on interactions between all pairs and stayed there.
     """
 
-    width: int = Field(256, ge=1, description="width of all networks")
-    edge_types: int = Field(2, ge=2, description="kinds of interaction, K")
+    width: int = Field(256, ge=1, le=WIDTH, description="width of all networks")
+    edge_types: int = Field(2, ge=2, le=LAYERS, description="kinds of interaction, K")
     no_edge: bool = Field(False, description="the first kind is no interaction: it sends nothing")
-    history: int = Field(12, ge=1, description="last condition frames that the encoder sees")
-    temperature: float = Field(0.5, gt=0, description="temperature of the softmax over kinds")
-    variance: float = Field(5e-5, gt=0, description="variance of the Gaussian likelihood")
+    history: int = Field(
+        12, ge=1, le=FRAMES, description="last condition frames that the encoder sees"
+    )
+    temperature: float = Field(
+        0.5, ge=SMALL, le=LARGE, description="temperature of the softmax over kinds"
+    )
+    variance: float = Field(
+        5e-5, ge=SMALL, le=LARGE, description="variance of the Gaussian likelihood"
+    )
 
 
 class NRI(Forecaster):

@@ -37,6 +37,7 @@ from pgode.nn.exogenous import NOTHING, Exogenous, beside
 from pgode.nn.frames import between_frames, frames_until, last_observed
 from pgode.nn.initialisation import scaled
 from pgode.nn.recurrent import Kind, RecurrentEncoder
+from pgode.runtime.limits.bounds import LAYERS, WIDTH
 
 INITIAL_SCALE = 0.1
 """The last layer starts this much smaller, so that an untrained rollout stays near its start."""
@@ -45,8 +46,10 @@ INITIAL_SCALE = 0.1
 class RecurrentConfig(ModelConfig):
     """Sizes of a recurrent encoder and decoder."""
 
-    width: int = Field(128, ge=1, description="hidden units per layer")
-    layers: int = Field(1, ge=1, description="recurrent layers of encoder and of decoder")
+    width: int = Field(128, ge=1, le=WIDTH, description="hidden units per layer")
+    layers: int = Field(
+        1, ge=1, le=LAYERS, description="recurrent layers of encoder and of decoder"
+    )
 
 
 class RecurrentForecaster(Forecaster):

@@ -37,12 +37,15 @@ from pgode.nn.geometry import edge_displacement
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.nn.relation import EdgeRelation
 from pgode.ode import Derivative
+from pgode.runtime.limits.bounds import WIDTH
 
 
 class SocialODEConfig(LatentODEConfig):
     """Settings of Social ODE."""
 
-    width: int = Field(128, ge=1, description="width of the latent state and of every network")
+    width: int = Field(
+        128, ge=1, le=WIDTH, description="width of the latent state and of every network"
+    )
 
 
 class Influence(nn.Module):

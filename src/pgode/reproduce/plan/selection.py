@@ -11,6 +11,9 @@ from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment, Row
 from pgode.runtime.choices import check_int, did_you_mean
 from pgode.runtime.errors import InputError
 
+MOST_SEEDS = 1000
+"""Most trainings of one cell: all are planned before the first is done."""
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -56,7 +59,7 @@ def select(experiment: Experiment, selection: Selection) -> Experiment:
     _refuse_unknown("--budget", (selection.budget,), tuple(BUDGETS), "pgode reproduce")
     _refuse_unknown("--models", selection.models, models, experiment.name)
     if selection.seeds is not None:
-        check_int("--seeds", selection.seeds, 1)
+        check_int("--seeds", selection.seeds, 1, MOST_SEEDS)
     rows = [row for row in experiment.rows if row.model in (selection.models or models)]
     if selection.preset:
         rows = [replace(r, preset=selection.preset) if r.model == "pgode" else r for r in rows]

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
+from pgode.runtime.choices import abridged, is_int
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import FRAMES, SAMPLES, SEED, SMALL
 
 
 def frames_of(
@@ -17,10 +19,11 @@ def frames_of(
             "both a number of frames (until) and times were given. Expected one of them. "
             "Leave one out."
         )
-    if until is not None and until < 1:
+    if until is not None and not (is_int(until) and 1 <= until <= FRAMES):
         raise InputError(
-            f"cannot forecast until frame {until}. Expected a number of frames after the last "
-            f"observed one, at least 1. Leave it out for the trained horizon of {trained}."
+            f"cannot forecast until frame {abridged(until)}. Expected a number of frames after the "
+            f"last observed one, at least 1 and at most {FRAMES}. Leave it out for the trained "
+            f"horizon of {trained}."
         )
     if times is not None:
         return _frames_at(list(times), frame_duration)
@@ -29,19 +32,29 @@ def frames_of(
 
 def check_draws(samples: int, seed: int, least: int = 0) -> None:
     """Refuse numbers of samples and seeds that the random generators do not accept."""
-    if samples < least or not 0 <= seed < 2**63:
+    whole = is_int(samples) and is_int(seed)
+    if not whole or not least <= samples <= SAMPLES or not 0 <= seed <= SEED:
         raise InputError(
-            f"cannot draw {samples} samples with seed {seed}. Expected {least} or more samples, "
-            f"and a seed from 0 to {2**63 - 1}. Correct them."
+            f"cannot draw {abridged(samples)} samples with seed {abridged(seed)}. Expected {least} "
+            f"to {SAMPLES} samples, and a seed from 0 to {SEED}, whole numbers. Correct them."
         )
 
 
 def _frames_at(times: list[float], frame_duration: float) -> Float[np.ndarray, " outputs"]:
-    frames = np.asarray(times, dtype=np.float64) / frame_duration
-    if len(frames) == 0 or not np.isfinite(frames).all() or (frames <= 0).any():
+    try:
+        frames = np.asarray(times, dtype=np.float64) / frame_duration
+    except (TypeError, ValueError):
+        frames = np.empty(0)
+    if len(frames) == 0 or not np.isfinite(frames).all() or (frames < SMALL).any():
         raise InputError(
-            f"cannot forecast at the times {times}. Expected finite times after the last "
+            f"cannot forecast at the times {abridged(times)}. Expected finite times after the last "
             f"observation, each above 0. Correct them."
+        )
+    if frames[-1] > FRAMES:
+        raise InputError(
+            f"cannot forecast {times[-1]:g} after the last observation, which is {frames[-1]:.3g} "
+            f"frames of {frame_duration:g}. Expected at most {FRAMES} frames. Ask for earlier "
+            f"times."
         )
     if (np.diff(frames) <= 0).any():
         raise InputError(

@@ -17,9 +17,12 @@ from pgode.runs.export.program import record
 from pgode.runs.export.refusals import check_exportable, unexportable
 from pgode.runs.export.signature import Signature, metadata
 from pgode.runs.run import Run
+from pgode.runtime.choices import abridged, is_int
 from pgode.runtime.errors import InputError, PgodeError
 from pgode.runtime.files import replacing, writable_file
 
+MOST_FRAMES = 100_000
+"""Most frames of an exported forecast: they are part of the program, which is compiled."""
 SUFFIXES = (onnx_file.SUFFIX, pt2_file.SUFFIX)
 
 
@@ -67,10 +70,10 @@ def export_run(
     window = opened.config.window
     frames = (condition or window.condition, until or window.horizon)
     for option, given in (("--condition", condition), ("--until", until)):
-        if given is not None and given < 1:
+        if given is not None and not (is_int(given) and 1 <= given <= MOST_FRAMES):
             raise InputError(
-                f"cannot export with {option} {given}. Expected a number of frames, at least 1. "
-                f"Leave it out for that of the training."
+                f"cannot export with {option} {abridged(given)}. Expected a number of frames, at "
+                f"least 1 and at most {MOST_FRAMES}. Leave it out for that of the training."
             )
     systems = _systems(opened, data, force)
     signature = Signature.of(opened.model, *frames, changing=changes_within(systems))

@@ -23,7 +23,9 @@ from pgode.runs.folder import read_noise_floor
 from pgode.runs.laws import force_laws, laws_of
 from pgode.runs.report.examples import examples_of
 from pgode.runs.run import Run
+from pgode.runtime.choices import abridged, is_int
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import COUNT
 
 
 def write_run_report(
@@ -40,9 +42,10 @@ def write_run_report(
 
     The default horizons are those of `Run.evaluate`: the trained one and multiples of 12 below it.
     """
-    if examples < 0:
+    if not is_int(examples) or not 0 <= examples <= COUNT:
         raise InputError(
-            f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
+            f"cannot show {abridged(examples)} systems of each split. Expected 0 or more, at most "
+            f"{COUNT}. Correct --examples."
         )
     data = run.conform(data)
     evaluation = run.evaluate(data, horizons=horizons, samples=samples, seed=seed)

@@ -23,6 +23,8 @@ LARGEST = 2**26
 """Bytes of a file."""
 FIRST = date(2020, 4, 12)
 """The first day for which there is a report."""
+MOST_DAYS = 36_525
+"""A century; a later day is a slip."""
 COLUMNS = (
     *("confirmed", "deaths", "recovered"),
     *("incident_rate", "mortality_rate", "testing_rate", "lat", "lon"),
@@ -71,6 +73,11 @@ def report_name(day: date) -> str:
 
 def days_until(until: date) -> list[date]:
     """All days from the first report on."""
+    if (until - FIRST).days > MOST_DAYS:
+        raise InputError(
+            f"reports until {until} were asked for, {(until - FIRST).days} days. Expected a day "
+            f"within {MOST_DAYS} days of the first report, {FIRST}. Correct --until."
+        )
     return [FIRST + timedelta(days=n) for n in range((until - FIRST).days + 1)]
 
 

@@ -12,7 +12,9 @@ from pgode.data.files.mocap.hierarchy import Joint
 from pgode.data.files.mocap.trials import TOLERANCE, Cut, Trial, trial_of, windows
 from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
+from pgode.runtime.choices import check_int
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import SEED
 
 SHARES = (0.7, 0.15, 0.15)
 """Shares of the files for training, validation and test."""
@@ -38,7 +40,7 @@ def read(
     files = [Path(path) for path in paths]
     cut.check()
     names = _names(files)
-    parts = _split(len(files), splits, seed)
+    parts = _split(len(files), splits, check_int("seed", seed, 0, SEED))
     trials = [trial_of(read_bvh(path), name, cut) for path, name in zip(files, names, strict=True)]
     for path, trial in zip(files, trials, strict=True):
         _same_skeleton(files[0], trials[0], path, trial)

@@ -9,7 +9,9 @@ from jaxtyping import Float
 from pgode.data.files.mocap.bvh import Motion
 from pgode.data.files.mocap.hierarchy import Joint
 from pgode.data.files.mocap.kinematics import positions
+from pgode.runtime.choices import abridged, is_int
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import FRAMES, LARGE, SMALL
 
 WHOLE = 5e-4
 """A rate this near to a whole number is that number: files store frame times in few digits."""
@@ -41,9 +43,12 @@ class Cut:
             ("--stride", self.stride, 1),
             ("--skip", self.skip, 0),
         ):
-            if value is not None and value < least:
-                raise InputError(f"{name} is {value}. Expected {least} or more frames. Correct it.")
-        if self.rate is not None and not 0 < self.rate < np.inf:
+            if value is not None and not (is_int(value) and least <= value <= FRAMES):
+                raise InputError(
+                    f"{name} is {abridged(value)}. Expected {least} or more frames, at most "
+                    f"{FRAMES}. Correct it."
+                )
+        if self.rate is not None and not SMALL <= self.rate <= LARGE:
             raise InputError(
                 f"--rate is {self.rate:g}. Expected frames per second, above 0. Correct it."
             )

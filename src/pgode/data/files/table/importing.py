@@ -11,8 +11,9 @@ from pgode.data.files.table.recipe import AUTO, SHARES, STATIC, TableRecipe
 from pgode.data.files.table.velocities import DEFAULT
 from pgode.data.files.table.wide import feature_names, melted
 from pgode.data.trajectories import Trajectories
-from pgode.runtime.choices import check_int
+from pgode.runtime.choices import abridged, check_int
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import FRAMES, SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,13 +89,13 @@ def from_table(
         edges=str(edges),
         edges_every=_every(edges_every),
         undirected=undirected,
-        window=0 if window is None else check_int("window", window, 2),
-        stride=0 if stride is None else check_int("stride", stride, 1),
-        gap=gap,
+        window=0 if window is None else check_int("window", window, 2, FRAMES),
+        stride=0 if stride is None else check_int("stride", stride, 1, FRAMES),
+        gap=check_int("gap", gap, 0, FRAMES),
         split_by=_rule(split_time, split_by, split, split_column),
         split_column=split_column,
         shares=tuple(split_time or split or SHARES),
-        seed=check_int("seed", seed, 0),
+        seed=check_int("seed", seed, 0, SEED),
         header=header,
         columns=_words("columns", columns),
         delimiter=delimiter,
@@ -158,7 +159,7 @@ def _words(what: str, given: Sequence[str]) -> tuple[str, ...]:
 def _frames_of_filter(velocities: bool | int) -> int:
     if isinstance(velocities, bool):
         return DEFAULT if velocities else 0
-    return check_int("velocities", velocities, 2) if velocities else 0
+    return check_int("velocities", velocities, 2, FRAMES) if velocities else 0
 
 
 def _every(edges_every: int | str) -> int:
@@ -170,10 +171,10 @@ def _every(edges_every: int | str) -> int:
         number = int(edges_every)
     except ValueError:
         number = 0
-    if number < 1:
+    if not 1 <= number <= FRAMES:
         raise InputError(
-            f"edges-every is {edges_every}. Expected a number of frames from 1 on, or static. "
-            f"Correct it."
+            f"edges-every is {abridged(edges_every)}. Expected a number of frames from 1 to "
+            f"{FRAMES}, or static. Correct it."
         )
     return number
 

@@ -32,6 +32,9 @@ VERSION = "1"
 EXTENSIBLE = (*SPLITS, "replicas", "replicated", "condition", "horizon")
 """Settings that determine which samples and replicas exist, but do not change existing ones."""
 
+MOST = 10**6
+"""Most samples, replicas, frames of one and steps of a frame: each is simulated."""
+
 
 @dataclass(frozen=True)
 class ProteinSettings:
@@ -73,11 +76,11 @@ class ProteinSettings:
     def __post_init__(self) -> None:
         """Refuse numbers that do not define a data set."""
         for name in SPLITS:
-            check_int(name, getattr(self, name), 0)
+            check_int(name, getattr(self, name), 0, MOST)
         for name, least in (("frames", 2), ("branch", 1), ("condition", 1), ("horizon", 1)):
-            check_int(name, getattr(self, name), least)
+            check_int(name, getattr(self, name), least, MOST)
         for name in ("replicas", "replicated"):
-            check_int(name, getattr(self, name), 0)
+            check_int(name, getattr(self, name), 0, MOST)
         check_int("seed", self.seed, 0, 2**32 - 1)
         if not any(self.counts.values()):
             raise InputError(
@@ -104,7 +107,7 @@ class ProteinSettings:
     def _check_frame_time(self) -> None:
         """A frame must be a whole number of steps, or its time in the file would be wrong."""
         steps = 1000 * self.frame_time / self.step
-        if isfinite(steps) and steps >= 1 and abs(steps - round(steps)) < 1e-6:
+        if 1 <= steps <= MOST and abs(steps - round(steps)) < 1e-6:
             return
         near = max(1, round(steps)) * self.step / 1000 if isfinite(steps) else 0.2
         raise InputError(

@@ -13,6 +13,7 @@ from pgode.models.pgode.dynamics.messages import Backbone, ContextRelation, buil
 from pgode.models.pgode.dynamics.update import Mixture, Update
 from pgode.models.pgode.gates import Contexts
 from pgode.nn.feedforward import FeedForward
+from pgode.runtime.limits.bounds import LAYERS
 from pgode.runtime.settings import Settings
 
 
@@ -20,8 +21,10 @@ class MessagesConfig(Settings):
     """K message-passing prototypes, mixed by the gate (Eq. 10)."""
 
     kind: Literal["messages"] = "messages"
-    prototypes: int = Field(5, ge=1, description="K, the number of GNN prototypes")
-    top_k: int | None = Field(None, ge=1, description="PGODE-S: prototypes used per object")
+    prototypes: int = Field(5, ge=1, le=LAYERS, description="K, the number of GNN prototypes")
+    top_k: int | None = Field(
+        None, ge=1, le=LAYERS, description="PGODE-S: prototypes used per object"
+    )
     backbone: Backbone = Field("message", description="how a prototype gathers its neighbours")
 
     @model_validator(mode="after")

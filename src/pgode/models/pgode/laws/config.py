@@ -1,17 +1,22 @@
 """Settings of the force laws."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveFloat, model_validator
+from pydantic import Field, model_validator
 
+from pgode.runtime.limits.bounds import ENSEMBLE, LARGE, LAYERS, SMALL, SUBSTEPS
 from pgode.runtime.settings import Settings
+
+Length = Annotated[float, Field(ge=SMALL, le=LARGE)]
 
 
 class LawsConfig(Settings):
     """Prototypes are kinds of objects; between each two acts a radial law, found in the data."""
 
     kind: Literal["laws"] = "laws"
-    prototypes: int = Field(5, ge=1, description="K, the most kinds of objects to be told apart")
+    prototypes: int = Field(
+        5, ge=1, le=LAYERS, description="K, the most kinds of objects to be told apart"
+    )
     disentangled: bool = Field(
         True, description="one strength for all of a system, not one for each object (w/o D)"
     )
@@ -19,15 +24,23 @@ class LawsConfig(Settings):
         True, description="two prototypes act on each other by the same law (Newton's third)"
     )
     substeps: int | None = Field(
-        None, ge=1, description="fine steps per frame; null: as many as suit the training data"
+        None,
+        ge=1,
+        le=SUBSTEPS,
+        description="fine steps per frame; null: as many as suit the training data",
     )
     most_substeps: int = Field(
-        4096, ge=1, description="most fine steps per frame, for systems with close encounters"
+        4096,
+        ge=1,
+        le=SUBSTEPS,
+        description="most fine steps per frame, for systems with close encounters",
     )
-    box: tuple[PositiveFloat, ...] | None = Field(
+    box: tuple[Length, ...] | None = Field(
         None, description="lengths of a periodic box along each axis, in the units of the data"
     )
-    ensemble: int = Field(16, ge=1, description="runs whose mean is the forecast; 1: a single run")
+    ensemble: int = Field(
+        16, ge=1, le=ENSEMBLE, description="runs whose mean is the forecast; 1: a single run"
+    )
     messages: bool | None = Field(
         None,
         description="add message prototypes as slow kicks, for what is no pair force; null: where "

@@ -39,6 +39,7 @@ from pgode.models.rivals.agentformer.transformer import Tokens, Transformer
 from pgode.nn.exogenous import Exogenous
 from pgode.nn.frames import between_frames, frames_until
 from pgode.nn.gaussian import DiagonalNormal, Posterior
+from pgode.runtime.limits.bounds import LARGE, LAYERS, SMALL, WIDTH
 
 CHANGE_SCALE = 10.0
 """Changes per frame are small compared with the states; this makes them comparable."""
@@ -47,16 +48,20 @@ CHANGE_SCALE = 10.0
 class AgentFormerElbo(Elbo):
     """The evidence lower bound, with a wider likelihood than that of latent ODEs."""
 
-    sigma: float = Field(0.01, gt=0, description="deviation of the Gaussian likelihood")
+    sigma: float = Field(
+        0.01, ge=SMALL, le=LARGE, description="deviation of the Gaussian likelihood"
+    )
 
 
 class AgentFormerConfig(LatentConfig):
     """Settings of AgentFormer."""
 
-    width: int = Field(64, ge=1, description="width of tokens; feed-forward layers have twice that")
-    heads: int = Field(4, ge=1, description="attention heads")
-    layers: int = Field(2, ge=1, description="layers of each encoder and of the decoder")
-    latent: int = Field(32, ge=1, description="width of an object's latent intent z")
+    width: int = Field(
+        64, ge=1, le=WIDTH, description="width of tokens; feed-forward layers have twice that"
+    )
+    heads: int = Field(4, ge=1, le=LAYERS, description="attention heads")
+    layers: int = Field(2, ge=1, le=LAYERS, description="layers of each encoder and of the decoder")
+    latent: int = Field(32, ge=1, le=WIDTH, description="width of an object's latent intent z")
     objective: AgentFormerElbo = AgentFormerElbo()
 
     @model_validator(mode="after")

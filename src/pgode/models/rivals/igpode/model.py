@@ -39,6 +39,7 @@ from pgode.nn.gaussian import DiagonalNormal, Posterior
 from pgode.nn.integrate import integrate
 from pgode.nn.recurrent import RecurrentEncoder
 from pgode.ode import Derivative, Solution
+from pgode.runtime.limits.bounds import LARGE, SMALL, WIDTH
 
 
 class IGPODEElbo(Elbo):
@@ -51,10 +52,12 @@ class IGPODEConfig(LatentODEConfig):
     """Settings of I-GPODE."""
 
     objective: IGPODEElbo = IGPODEElbo()
-    width: int = Field(64, ge=1, description="width of the recurrent encoder")
-    latent: int = Field(4, ge=1, description="size of each object's latent vector")
-    points: int = Field(50, ge=1, description="inducing points of each Gaussian process")
-    reach: float = Field(0.02, gt=0, description="prior deviation of x(0) from the last state")
+    width: int = Field(64, ge=1, le=WIDTH, description="width of the recurrent encoder")
+    latent: int = Field(4, ge=1, le=WIDTH, description="size of each object's latent vector")
+    points: int = Field(50, ge=1, le=WIDTH, description="inducing points of each Gaussian process")
+    reach: float = Field(
+        0.02, ge=SMALL, le=LARGE, description="prior deviation of x(0) from the last state"
+    )
 
 
 class IGPODE(Forecaster):

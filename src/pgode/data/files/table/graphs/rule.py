@@ -13,6 +13,7 @@ from pgode.data.files.table.graphs.edge_file import read_edges
 from pgode.data.files.table.reading.choice import has_usual_positions
 from pgode.data.files.table.recipe import AUTO, STATIC, EdgeList, TableRecipe
 from pgode.runtime.errors import InputError
+from pgode.runtime.limits.bounds import COUNT, LARGE
 
 FEW = 20
 """Up to this many objects all pairs are joined by default; beyond it the nearest."""
@@ -91,7 +92,8 @@ def parsed(edges: str) -> tuple[str, float]:
         number = float(text)
     except ValueError:
         number = 0.0
-    if not 0 < number < np.inf or (kind == "knn" and number % 1):
+    most = COUNT if kind == "knn" else LARGE
+    if not 0 < number <= most or (kind == "knn" and number % 1):
         example = "radius:3, in units of position," if kind == "radius" else "knn:8"
         raise InputError(
             f'the edges "{edges}" have no usable number{"" if colon else " after a colon"}. '

@@ -1,0 +1,1 @@
+"""The largest and smallest numbers that settings and options may have, and why."""

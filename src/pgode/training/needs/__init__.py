@@ -1,0 +1,1 @@
+"""How much memory a training needs, known before it starts."""
