@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
-from rich.console import Console
 
 from pgode import __version__
 from pgode.cli.check import check
@@ -29,6 +28,7 @@ from pgode.cli.simulate_protein import simulate_protein
 from pgode.cli.train import train
 from pgode.cli.tune import tune
 from pgode.runtime.errors import PgodeError
+from pgode.runtime.terminal.console import Terminal
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -74,7 +74,7 @@ app.command(obtaining)
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command; bad input is an error of one paragraph and exit code 2."""
-    errors = Console(stderr=True, soft_wrap=True)
+    errors = Terminal(stderr=True, soft_wrap=True)
     try:
         result = app(
             arguments, exit_on_error=False, print_error=False, result_action="return_value"

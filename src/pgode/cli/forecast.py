@@ -5,14 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, RunName, SampleSeed
+from pgode.cli.parameters import Device, Output, Overwrite, RunName, SampleSeed
 
 
 def forecast(
     run: RunName,
     data: Path,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     table: Annotated[bool, Parameter(negative=())] = False,
     split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
     until: int | None = None,
@@ -21,6 +21,7 @@ def forecast(
     seed: SampleSeed = 0,
     device: Device = "auto",
     format_: Annotated[str, Parameter("--format")] = "",
+    overwrite: Overwrite = False,
 ) -> None:
     """Forecast each system after its last observed frame.
 
@@ -49,23 +50,24 @@ def forecast(
         hubverse: a CSV file of 23 quantiles of weekly deaths, for data of pgode data covid
         --average 7. If not given, the ending of the output decides.
     """
-    from rich.console import Console
-
     from pgode.cli.parsing import numbers
     from pgode.runs.exchange.forecast_tables import check_samples, check_table_output
     from pgode.runs.exchange.observed import of_splits
     from pgode.runs.forecasts import SAMPLES, check_output
+    from pgode.runs.outputs import run_inputs
     from pgode.runs.run import Run
-    from pgode.runtime.files import file_size, writable_folder
+    from pgode.runtime.files import file_size
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import Terminal
 
     if format_:
-        _write_for_hubs(format_, run, data, output, device)
+        _write_for_hubs(format_, run, data, output, device, overwrite)
         return
     (check_table_output if table else check_output)(output)
     check_samples(output, samples)
-    writable_folder(output)
+    claim_outputs([output], inputs=run_inputs([run], data), overwrite=overwrite)
     opened = Run.open(run, device)
-    console = Console()
+    console = Terminal()
 
     def say(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True, markup=False)
@@ -81,25 +83,27 @@ def forecast(
         )
         if samples is None:
             result = result.without_samples()
-        result.write(output)
+        result.write(output, overwrite=overwrite)
     say(f"wrote {output}: {result.content}, {file_size(output)}")
     if trust := result.trust():
         say(trust)
 
 
-def _write_for_hubs(form: str, run: str, data: Path, output: Path, device: str) -> None:
+def _write_for_hubs(
+    form: str, run: str, data: Path, output: Path, device: str, overwrite: bool
+) -> None:
     """Quantiles of weekly totals in the columns of forecast hubs."""
-    from rich.console import Console
-
     from pgode.data import files
     from pgode.runs.hubverse import check_hubverse_output, write_hubverse
+    from pgode.runs.outputs import run_inputs
     from pgode.runs.run import Run
     from pgode.runtime.choices import one_of
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import Terminal
 
     one_of("format", form, ("hubverse",))
     check_hubverse_output(output)
-    writable_folder(output)
+    claim_outputs([output], inputs=run_inputs([run], data), overwrite=overwrite)
     opened = Run.open(run, device)
-    when, weeks = write_hubverse(opened, files.read(data), output, str(data))
-    Console().print(f"wrote {output}: {weeks} weeks after {when}", highlight=False, soft_wrap=True)
+    when, weeks = write_hubverse(opened, files.read(data), output, str(data), overwrite=overwrite)
+    Terminal().print(f"wrote {output}: {weeks} weeks after {when}", highlight=False, soft_wrap=True)

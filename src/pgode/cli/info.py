@@ -74,10 +74,8 @@ def _print_columns(described: dict[str, Any]) -> None:
     console = output()
     console.print(table)
     if described["command"]:
-        text = (
-            f"To import it: {described['command']}\nTo check it: pgode check {described['table']}"
-        )
-        console.print(text, markup=False, soft_wrap=True)
+        console.print(f"To import it: {described['command']}", soft_wrap=True)
+        console.print(f"To check it: pgode check {described['table']}", soft_wrap=True)
 
 
 def _short(text: str, most: int = 600) -> str:

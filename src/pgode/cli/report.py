@@ -5,19 +5,20 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, RunData, RunName, SampleSeed
+from pgode.cli.parameters import Device, OptionalOutput, Overwrite, RunData, RunName, SampleSeed
 
 
 def report(
     run: RunName,
     *,
     data: RunData = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     examples: int = 6,
     samples: int = 20,
     seed: SampleSeed = 0,
     device: Device = "auto",
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a self-contained HTML report of a run: errors, trajectories, player, training.
 
@@ -34,22 +35,21 @@ def report(
     samples
         Number of sampled forecasts for the intervals.
     """
-    from rich.console import Console
-
     from pgode.cli.parsing import whole_numbers
     from pgode.data import files
     from pgode.runs.folder import is_shipped, source_of
-    from pgode.runs.report import write_run_report
+    from pgode.runs.outputs import REPORT
+    from pgode.runs.report import check_report, write_run_report
     from pgode.runs.run import Run
-    from pgode.runtime.files import writable_file
+    from pgode.runtime.terminal.console import Terminal
 
     scored = whole_numbers(horizons, "--horizons") if horizons is not None else None
     opened = Run.open(run, device)
-    page = Path(f"{run}.html") if is_shipped(opened.folder) else opened.folder / "report.html"
+    page = Path(f"{run}.html") if is_shipped(opened.folder) else opened.folder / REPORT
     target = output or page
-    writable_file(target)
     source = data or source_of(run)
-    console = Console()
+    check_report(opened, target, inputs=[source], overwrite=overwrite)
+    console = Terminal()
     with console.status("forecasting and drawing"):
         write_run_report(
             opened,
@@ -59,5 +59,6 @@ def report(
             samples=samples,
             seed=seed,
             horizons=scored,
+            overwrite=overwrite,
         )
     console.print(f"wrote {target.resolve()}", highlight=False, soft_wrap=True)

@@ -3,15 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-UNLIMITED = 10_000
-"""Columns of a pipe: what reads from it has no width, and digits must not be lost."""
+    from pgode.runtime.terminal.console import Terminal
 
 
-def output() -> "Console":
+def output() -> "Terminal":
     """The console of the output stream; in a pipe it neither wraps nor cuts tables."""
-    from rich.console import Console
+    from pgode.runtime.terminal.console import table_console
 
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=UNLIMITED)
+    return table_console()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device
+from pgode.cli.parameters import Device, OptionalOutput
 
 REASONS = {
     "molecules": "the data describe a molecule",
@@ -18,7 +18,7 @@ REASONS = {
 def train(
     data: Path | None = None,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     model: str | None = None,
     preset: str | None = None,
     horizon: int | None = None,
@@ -77,19 +77,18 @@ def train(
     resume
         Run folder to continue.
     """
-    from rich.console import Console
-
     from pgode.runs import api
     from pgode.runs.folder import gate_warning, source_of
     from pgode.runs.parallel.follower import follow_launched
     from pgode.runs.run import Run
     from pgode.runs.training import TrainingStopped
     from pgode.runtime.errors import InputError
+    from pgode.runtime.terminal.console import Terminal
     from pgode.training.config import parse_changes
     from pgode.training.display import Live
     from pgode.training.parallel.launch import launched
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal(soft_wrap=True)
     group = launched()
     if group is not None and group[0] > 0:  # The process of rank 0 reads the other options.
         return 0 if follow_launched(data) else 130

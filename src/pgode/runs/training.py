@@ -13,7 +13,7 @@ from pgode.evaluation import Calibration, predict
 from pgode.evaluation.predictions import fewer
 from pgode.evaluation.uncertainty.calibration import DRAWS
 from pgode.models import build_model, model_config
-from pgode.runs.continuation.beginning import Start, begin, outcome
+from pgode.runs.continuation.beginning import START, Start, begin, outcome
 from pgode.runs.data_record import DataRecord
 from pgode.runs.exchange.conforming import conformed
 from pgode.runs.folder import (
@@ -96,6 +96,11 @@ def check_new(folder: Path) -> None:
             f"{folder} holds a run already. Expected a new folder, so that no work is lost. "
             f"Continue that run with --resume {folder}, or choose another folder."
         )
+
+
+def is_begun(folder: Path) -> bool:
+    """Whether a folder was left by a training that was killed before it had stored its settings."""
+    return any((folder / name).is_file() for name in ("normaliser.json", START))
 
 
 def resume(

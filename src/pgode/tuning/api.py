@@ -13,6 +13,7 @@ from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
 from pgode.runtime.locks import locked
+from pgode.runtime.terminal.console import Terminal
 from pgode.training.config import RunConfig
 from pgode.tuning.basis import base_config, fixed_names, settled
 from pgode.tuning.output.best import keep_best
@@ -91,9 +92,9 @@ def tune(
     with locked(path / RECORD, busy=f"another search is running in {path}"):
         record.write(path)
         if isinstance(data, Trajectories) and not Path(source).exists():
-            files.write(trajectories, source)
+            files.write_own(trajectories, source)
         search = Search(
-            path, record, trials, keep_all=keep_all, console=console or Console(quiet=True)
+            path, record, trials, keep_all=keep_all, console=console or Terminal(quiet=True)
         )
         _say_plan(search, on_note)
         try:

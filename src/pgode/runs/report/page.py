@@ -1,6 +1,6 @@
 """Collect the content of a report from a run and its data."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,11 @@ from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation
 from pgode.runs.folder import read_noise_floor
 from pgode.runs.laws import force_laws, laws_of
+from pgode.runs.outputs import is_own_report, run_inputs
 from pgode.runs.report.examples import examples_of
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
+from pgode.runtime.outputs import claim_output
 
 
 def write_run_report(
@@ -35,11 +37,15 @@ def write_run_report(
     samples: int,
     seed: int,
     horizons: Sequence[int] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Evaluate a run on data and write its HTML report.
 
     The default horizons are those of `Run.evaluate`: the trained one and multiples of 12 below it.
+    An existing file is replaced only with `overwrite`, except the page of the run in its folder
+    (report.html), which is made again.
     """
+    check_report(run, path, overwrite=overwrite)
     if examples < 0:
         raise InputError(
             f"cannot show {examples} systems of each split. Expected 0 or more. Correct --examples."
@@ -72,6 +78,21 @@ def write_run_report(
             laws=laws_of(run, data) if force_laws(run.model) is not None else None,
         ),
         path,
+        overwrite=overwrite,
+        own=is_own_report(run, path),
+    )
+
+
+def check_report(
+    run: Run, path: Path, *, inputs: Iterable[Path] = (), overwrite: bool = False
+) -> None:
+    """Refuse a path where the report of a run must not be written, before it is made."""
+    own = is_own_report(run, path)
+    claim_output(
+        path,
+        inputs=inputs if own else [*inputs, *run_inputs([run])],
+        overwrite=overwrite,
+        own=own,
     )
 
 

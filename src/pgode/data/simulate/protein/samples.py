@@ -20,6 +20,7 @@ from pgode.data.simulate.protein.settings import EXTENSIBLE, VERSION, Branch, Pr
 from pgode.data.simulate.protein.structure import Source
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_json, write_text
+from pgode.runtime.outputs import claim_folder
 
 SAMPLE = ("frames", "parameters", "replicas", "condition", "positions", "box")
 """Arrays in the file of a finished sample."""
@@ -36,6 +37,7 @@ class Samples:
         path = self.folder / "settings.json"
         requested = {**settings.to_json(), **_versions()}
         if not path.exists():
+            claim_folder(self.folder, begun=lambda folder: _is_begun(folder, source))
             write_text(self.folder / "structure.pdb", source.pdb)
             write_json(path, requested)
             return
@@ -202,6 +204,14 @@ class Samples:
                 f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
                 f"simulation. Remove this file; the same command creates it again."
             ) from None
+
+
+def _is_begun(folder: Path, source: Source) -> bool:
+    """Whether a process was killed after the first of the two files that a folder begins with."""
+    visible = [each for each in folder.iterdir() if not each.name.startswith(".")]
+    return [each.name for each in visible] == ["structure.pdb"] and (
+        visible[0].read_bytes() == source.pdb.encode()
+    )
 
 
 @cache
