@@ -1,8 +1,10 @@
 """The command `pgode`: its subcommands, and how errors are shown."""
 
+import os
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
+from rich.text import Text
 
 from pgode import __version__
 from pgode.cli.check import check
@@ -80,11 +82,21 @@ def run_command(arguments: Sequence[str]) -> int:
             arguments, exit_on_error=False, print_error=False, result_action="return_value"
         )
     except PgodeError as error:
-        errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
+        errors.print(f"Error: {error}", style="red")
         return BAD_INPUT
     except CycloptsError as error:
-        errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
-        errors.print("See pgode --help, or --help after a command.", highlight=False)
+        errors.print(Text(f"Error: {error}"), style="red")
+        errors.print("See pgode --help, or --help after a command.")
+        return BAD_INPUT
+    except OSError as error:
+        if error.filename is None:  # Not about a path that somebody gave.
+            raise
+        path = os.fsdecode(error.filename) if error.filename != "" else '""'
+        errors.print(
+            f"Error: cannot use {path}: {error.strerror}. Expected a file or folder that can be "
+            f"opened. Check the path.",
+            style="red",
+        )
         return BAD_INPUT
     except KeyboardInterrupt:
         errors.print("Stopped.")

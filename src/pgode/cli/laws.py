@@ -42,9 +42,9 @@ def laws(
     from pgode.runtime.outputs import claim_outputs
     from pgode.runtime.terminal.console import Terminal
 
+    claim_outputs([csv, svg], inputs=run_inputs([run], data), overwrite=overwrite)
     opened = Run.open(run, "cpu")
     source = data or data_at_hand(opened)
-    claim_outputs([csv, svg], inputs=run_inputs([opened], source), overwrite=overwrite)
     console = Terminal(soft_wrap=True)
     with Terminal(stderr=True).status("reading the laws"):
         found = laws_of(opened, None if source is None else files.read(source))

@@ -37,18 +37,18 @@ def report(
     """
     from pgode.cli.parsing import whole_numbers
     from pgode.data import files
-    from pgode.runs.folder import is_shipped, source_of
-    from pgode.runs.outputs import REPORT
-    from pgode.runs.report import check_report, write_run_report
+    from pgode.runs.folder import find_run, is_shipped, source_of
+    from pgode.runs.outputs import REPORT, check_report
+    from pgode.runs.report import write_run_report
     from pgode.runs.run import Run
     from pgode.runtime.terminal.console import Terminal
 
     scored = whole_numbers(horizons, "--horizons") if horizons is not None else None
+    folder = find_run(run)
+    target = output or (Path(f"{run}.html") if is_shipped(folder) else folder / REPORT)
+    check_report(run, target, inputs=[data], overwrite=overwrite)
     opened = Run.open(run, device)
-    page = Path(f"{run}.html") if is_shipped(opened.folder) else opened.folder / REPORT
-    target = output or page
     source = data or source_of(run)
-    check_report(opened, target, inputs=[source], overwrite=overwrite)
     console = Terminal()
     with console.status("forecasting and drawing"):
         write_run_report(

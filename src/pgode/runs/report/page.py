@@ -1,6 +1,6 @@
 """Collect the content of a report from a run and its data."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,10 @@ from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation
 from pgode.runs.folder import read_noise_floor
 from pgode.runs.laws import force_laws, laws_of
-from pgode.runs.outputs import is_own_report, run_inputs
+from pgode.runs.outputs import check_report, is_own_report
 from pgode.runs.report.examples import examples_of
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
-from pgode.runtime.outputs import claim_output
 
 
 def write_run_report(
@@ -79,20 +78,7 @@ def write_run_report(
         ),
         path,
         overwrite=overwrite,
-        own=is_own_report(run, path),
-    )
-
-
-def check_report(
-    run: Run, path: Path, *, inputs: Iterable[Path] = (), overwrite: bool = False
-) -> None:
-    """Refuse a path where the report of a run must not be written, before it is made."""
-    own = is_own_report(run, path)
-    claim_output(
-        path,
-        inputs=inputs if own else [*inputs, *run_inputs([run])],
-        overwrite=overwrite,
-        own=own,
+        own=is_own_report(run.folder, path),
     )
 
 

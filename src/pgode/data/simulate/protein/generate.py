@@ -52,6 +52,7 @@ def simulate_samples(
     one_of("engine", engine, ENGINES)
     openmm_part("openmm", "System")
     samples = Samples(folder)
+    samples.check_free(source)
     with locked(folder / "simulating", busy=f"another command is simulating in {folder}"):
         samples.claim(settings, source)
         return _simulate(source, settings, samples, jobs, engine, display)

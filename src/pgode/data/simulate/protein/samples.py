@@ -32,12 +32,16 @@ class Samples:
 
     folder: Path
 
+    def check_free(self, source: Source) -> None:
+        """Refuse a folder with other content."""
+        if not (self.folder / "settings.json").exists():
+            claim_folder(self.folder, begun=lambda folder: _is_begun(folder, source))
+
     def claim(self, settings: ProteinSettings, source: Source) -> None:
         """Create the folder for these settings, or check that it has them or can be extended."""
         path = self.folder / "settings.json"
         requested = {**settings.to_json(), **_versions()}
         if not path.exists():
-            claim_folder(self.folder, begun=lambda folder: _is_begun(folder, source))
             write_text(self.folder / "structure.pdb", source.pdb)
             write_json(path, requested)
             return
