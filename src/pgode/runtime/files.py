@@ -83,7 +83,8 @@ def file_size(path: Path) -> str:
 def write_text(path: Path, text: str) -> None:
     """Replace the file at `path` with `text` in one step."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        # Names of files may hold bytes that are no text, and pages and tables state them.
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def write_json(path: Path, content: Any) -> None:

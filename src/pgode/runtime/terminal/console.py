@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import TextColumn
+from rich.progress import Task, TextColumn
 from rich.segment import Segment
 from rich.status import Status
 from rich.text import Text
@@ -86,6 +86,15 @@ def table_console() -> Terminal:
     return console if console.is_terminal else Terminal(width=UNLIMITED)
 
 
-def plain_column(field: str, style: str = "none") -> TextColumn:
+class PlainColumn(TextColumn):
+    """A column of a progress bar with a text of the tasks, whatever is in it."""
+
+    def render(self, task: Task) -> Text:
+        """The text, escaped before its width is measured."""
+        text = super().render(task)
+        return Text(shown(text.plain, lines=False), style=text.style, justify=text.justify)
+
+
+def plain_column(field: str, style: str = "none") -> PlainColumn:
     """A column of a progress bar with the text of a task's `field`, such as its description."""
-    return TextColumn(f"{{task.{field}}}", style=style, markup=False)
+    return PlainColumn(f"{{task.{field}}}", style=style, markup=False)
