@@ -33,6 +33,7 @@ WORK_MARKS = {
 STORE_MARKS = (".zgroup", ".zmetadata", "zarr.json")
 STORE_ATTRIBUTES = {"generator", "generator_version", "generator_settings", "time_units"}
 """Attributes of every zarr folder that pgode has written."""
+FOLDER = "a new or empty folder, or one that this command has begun"
 CHUNK = re.compile(r"\.z(array|attrs)|\d+(\.\d+)*")
 
 Given = Path | str | None
@@ -106,12 +107,12 @@ def claim_folder(
         if given is not None:
             _check_input(path, place, Path(given), inside=True)
     if found is not None and not path.is_dir():
-        raise _refused(path, "a file of that name is in the way, and is kept", "a new folder")
+        raise _refused(path, "a file of that name is in the way, and is kept", FOLDER)
     if found is not None and not begun(path):
         held = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
         if held:
             listed = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
-            raise _refused(path, f"the folder holds {listed}, which is kept", "a new folder")
+            raise _refused(path, f"the folder holds {listed}, which is kept", FOLDER)
     for parent in (place, *place.parents):
         if _has_any(parent, STORE_MARKS):
             raise _refused(path, f"{parent} is a data set in the format zarr", "elsewhere")
