@@ -3,8 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
-from rich.text import Text
+from cyclopts import App, CycloptsError, Parameter
 
 from pgode import __version__
 from pgode.cli.check import check
@@ -39,6 +38,8 @@ app = App(
     name="pgode",
     help="Learn and forecast systems of many interacting objects with prototypical graph ODEs.",
     version=__version__,
+    # A file may be called [a].csv, which is no list.
+    default_parameter=Parameter(json_list=False, json_dict=False),
     suppress_keyboard_interrupt=False,  # `run_command` handles it
 )
 simulating = App(name="simulate", help="Simulate a system and write its trajectories.")
@@ -85,7 +86,7 @@ def run_command(arguments: Sequence[str]) -> int:
         errors.print(f"Error: {error}", style="red")
         return BAD_INPUT
     except CycloptsError as error:
-        errors.print(Text(f"Error: {error}"), style="red")
+        errors.print(f"Error: {error}", style="red")
         errors.print("See pgode --help, or --help after a command.")
         return BAD_INPUT
     except OSError as error:
