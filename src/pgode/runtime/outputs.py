@@ -30,9 +30,12 @@ WORK_MARKS = {
     "the simulation": ("settings.json", "structure.pdb"),
 }
 """Other folders that cost hours, and what they are recognised by."""
+DEPTH = 2
+"""Levels below a run or a store at which their files are: run/checkpoints/best.safetensors."""
 STORE_MARKS = (".zgroup", ".zmetadata", "zarr.json")
 STORE_ATTRIBUTES = {"generator", "generator_version", "generator_settings", "time_units"}
 """Attributes of every zarr folder that pgode has written."""
+OUTSIDE = "a path outside of it"
 FOLDER = "a new or empty folder, or one that this command has begun"
 CHUNK = re.compile(r"\.z(array|attrs)|\d+(\.\d+)*")
 
@@ -62,9 +65,11 @@ def claim_output(
             _check_input(path, place, Path(given))
     if not own:
         _check_work(path, place, found is not None)
-    for parent in place.parents:
+    for parent in _above(place):
         if _has_any(parent, STORE_MARKS):
-            raise _refused(path, f"it lies in {parent}, a data set in the format zarr", "elsewhere")
+            raise _refused(
+                path, f"it lies in {parent}, a data set in the format zarr", "a path outside of it"
+            )
     if found is not None:
         _check_existing(path, found, overwrite or own, folder)
     writable_folder(path)
@@ -113,16 +118,26 @@ def claim_folder(
         if held:
             listed = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
             raise _refused(path, f"the folder holds {listed}, which is kept", FOLDER)
-    for parent in (place, *place.parents):
+    for parent in (place, *_above(place)):
         if _has_any(parent, STORE_MARKS):
-            raise _refused(path, f"{parent} is a data set in the format zarr", "elsewhere")
+            raise _refused(
+                path, f"{parent} is a data set in the format zarr", "a path outside of it"
+            )
     writable_folder(path / "x")
 
 
 def run_around(path: Path) -> Path | None:
-    """The run folder that a path is, or lies in; None if there is none."""
+    """The run folder that a path is, or lies in as its files do; None if there is none."""
     place = _place(path)
-    return next((each for each in (place, *place.parents) if _is_run(each)), None)
+    return next((each for each in (place, *_above(place)) if _is_run(each)), None)
+
+
+def _above(place: Path) -> Sequence[Path]:
+    """The folders that a path may be a part of.
+
+    Not all: whoever has trained in their home folder has not made everything there a run.
+    """
+    return place.parents[:DEPTH]
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -136,7 +151,7 @@ def _status(path: Path) -> os.stat_result | None:
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise InputError(
-                f"cannot write {path}: {reason}. Expected a name that the file system can hold. "
+                f"cannot write {path}: {reason}. Expected a path where a file can be made. "
                 f"Choose another output path."
             ) from None
     return found
@@ -184,7 +199,7 @@ def _check_input(path: Path, place: Path, given: Path, *, inside: bool = False) 
 
 
 def _called(path: Path, given: Path) -> str:
-    return "what" if str(path) == str(given) else f"the same as {given}, which"
+    return "what" if _real(path) == _real(given) else f"the same file as {given}, which"
 
 
 def _check_work(path: Path, place: Path, exists: bool) -> None:
@@ -193,11 +208,11 @@ def _check_work(path: Path, place: Path, exists: bool) -> None:
         run = run_around(each)
         if run is not None and (exists or each.relative_to(run).parts[:1][0] in RUN_NAMES):
             what = "it is" if run == each else "it is a part of"
-            raise _refused(path, f"{what} the run {run}", "a path outside of it")
-        for parent in (each, *each.parents) if exists else ():
+            raise _refused(path, f"{what} the run {run}", OUTSIDE)
+        for parent in (each, *_above(each)) if exists else ():
             for what, marks in WORK_MARKS.items():
                 if all((parent / name).is_file() for name in marks):
-                    raise _refused(path, f"it is a part of {what} {parent}", "a path outside of it")
+                    raise _refused(path, f"it is a part of {what} {parent}", OUTSIDE)
 
 
 def _check_existing(path: Path, found: os.stat_result, overwrite: bool, folder: bool) -> None:
