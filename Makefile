@@ -50,11 +50,11 @@ help:  ## List the targets
 
 demo: $(STAMP)  ## Simulate Charged, find its law, evaluate, forecast, and write a report
 	rm -rf $(DEMO)/run
-	$(BIN)/pgode simulate charged -o $(DEMO)/charged.nc $(DEMO_SIMULATE)
+	$(BIN)/pgode simulate charged -o $(DEMO)/charged.nc --overwrite $(DEMO_SIMULATE)
 	$(BIN)/pgode train $(DEMO)/charged.nc -o $(DEMO)/run $(DEMO_TRAIN)
 	$(BIN)/pgode laws $(DEMO)/run
 	$(BIN)/pgode evaluate $(DEMO)/run $(DEMO_EVALUATE)
-	$(BIN)/pgode forecast $(DEMO)/run $(DEMO)/charged.nc -o $(DEMO)/forecast.nc
+	$(BIN)/pgode forecast $(DEMO)/run $(DEMO)/charged.nc -o $(DEMO)/forecast.nc --overwrite
 	$(BIN)/pgode report $(DEMO)/run
 
 # One after the other even under `make -j`: they share the cores, and the first failure ends it.

@@ -118,7 +118,7 @@ def main() -> int:
     data = mocap.read(sorted(chosen.bvh.glob("*.bvh")), cut)
     chosen.folder.mkdir(parents=True, exist_ok=True)
     path = chosen.folder / "mocap.nc"
-    files.write(data, path)
+    files.write(data, path, overwrite=True)
     content: dict[str, Any] = {
         "data_hash": data.hash,
         "systems": {name: int((data.split == name).sum()) for name in ("train", "val", "test")},

@@ -51,7 +51,7 @@ def run(systems: int = SYSTEMS, objects: int = OBJECTS, frames: int = FRAMES) ->
             command = [sys.executable, "-m", "pgode.cli", "import", "table", str(table)]
             begun, before = perf_counter(), _processor_seconds()
             subprocess.run(
-                [*command, "-o", f"{folder}/walkers.nc", *words],
+                [*command, "-o", f"{folder}/{name}.nc", *words],
                 cwd=ROOT,
                 check=True,
                 capture_output=True,

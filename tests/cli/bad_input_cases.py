@@ -132,11 +132,13 @@ CASES = [
     case("resume damaged", "train springs.nc --resume damaged", "cannot read the checkpoint"),
     # Places that cannot be written.
     case("under a file", "train springs.nc -o notes.txt/run", "Not a directory", "another output"),
-    case("a file there", "train springs.nc -o notes.txt", "cannot write notes.txt", "Expected a f"),
+    case("a file there", "train springs.nc -o notes.txt", "cannot write notes.txt", "a new or"),
     case("forecast place", "forecast run springs.nc -o notes.txt/f.nc", "notes.txt/f.nc", "Choose"),
     case("simulation place", "simulate springs -o notes.txt/d/s.nc", "notes.txt/d/s.nc: Not a dir"),
     case("JSON place", "evaluate run --json notes.txt/e.json", "cannot write notes.txt/e.json"),
-    case("folder in the way", "forecast run springs.nc -o folder.nc", "folder.nc", "Change the"),
+    case(
+        "folder in the way", "forecast run springs.nc -o folder.nc", "folder.nc: a folder of that"
+    ),
     case("folder for data", "simulate springs -o folder.nc", "a folder of that name is in the way"),
     case("folder for JSON", "evaluate run --json folder", "cannot write folder: a folder of that"),
     case("folder for a report", "report run -o folder", "in the way", "Choose another output path"),

@@ -122,7 +122,7 @@ def test_samples_are_written_only_if_asked_for_and_the_interval_always(
         assert set(opened["split"].values) == {"test", "ood"}
         for name in ("mean", "lower", "upper"):
             np.testing.assert_array_equal(opened[name], expected.dataset[name])
-    assert run_command([*given, "--samples", "0"]) == 0
+    assert run_command([*given, "--samples", "0", "--overwrite"]) == 0
     assert "mean alone" in said(capsys)
 
 

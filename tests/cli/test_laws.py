@@ -152,7 +152,7 @@ def test_neither_the_data_nor_the_other_output_is_overwritten(
     data = run_with_laws().folder.parent / "springs.nc"
     before = data.read_bytes()
     assert run_command(["laws", run, "--csv", str(data)]) == 2
-    assert "it is the data" in capsys.readouterr().err
+    assert "it is what the command reads" in capsys.readouterr().err
     assert data.read_bytes() == before
     both = str(tmp_path / "laws")
     assert run_command(["laws", run, "--csv", both, "--svg", both]) == 2

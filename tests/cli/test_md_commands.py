@@ -102,7 +102,8 @@ def test_a_forecast_becomes_a_trajectory_of_the_same_atoms(place: Path, capsys: 
         ("--topology top.pdb --system 1", ahead.mean[1:2]),
         ("--system 2 --sample 1", ahead.samples[1, 2:3]),
     ]:
-        assert run_command(["export-md", "forecast.nc", "-o", "out.dcd", *options.split()]) == 0
+        line = ["export-md", "forecast.nc", "-o", "out.dcd", "--overwrite", *options.split()]
+        assert run_command(line) == 0
         Path("own.pdb").write_text(data.topology)
         found = mdtraj.load("out.dcd", top="own.pdb")
         moves = states.swapaxes(1, 2).reshape(-1, made.PEPTIDE, 3)
@@ -178,7 +179,7 @@ BAD = {
     "export-md mine.nc -o out.csv": "ending .csv is not known",
     "export-md mine.nc -o notes.txt/out.dcd": "Not a directory",
     "export-md mine.nc -o folder.dcd": "a folder of that name is in the way",
-    "export-md mine.nc -o mine.nc": "it is the input",
+    "export-md mine.nc -o mine.nc": "it is what the command reads",
     "export-md mine.nc -o out.dcd --system 9": "no system 9",
     "export-md mine.nc -o out.dcd --sample 0": "no sample 0",
     "export-md mine.nc -o out.dcd --topology gone.pdb": "gone.pdb: there is no such file",

@@ -63,7 +63,7 @@ def test_a_seed_gives_the_same_numbers_and_another_does_not(runs: Path, tmp_path
     results = []
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         out = tmp_path / f"{name}.json"
-        outputs = ["--json", str(out), "-o", str(tmp_path / "page.html"), "--seed", str(seed)]
+        outputs = ["--json", str(out), "-o", str(tmp_path / f"{name}.html"), "--seed", str(seed)]
         assert run_command(["robustness", str(runs / "k2"), *QUICK, *outputs]) == 0
         results.append(json.loads(out.read_text())["runs"])
     assert results[0] == results[1] != results[2]
@@ -100,7 +100,7 @@ BAD = {
     "what": ("{runs}/k2 --perturb gate", "gate"),
     "features": ("{runs}/k2 --data renamed.nc", "(for the run {runs}/k2) has the features px"),
     "no data": ("{runs}/k2 --data gone.nc", "gone.nc"),
-    "one file": ("{runs}/k2 --json page.html -o page.html", "Expected two files"),
+    "one file": ("{runs}/k2 --json page.html -o page.html", "Expected a file for each"),
     "folder": ("{runs}/k2 -o folder", "a folder of that name is in the way"),
 }
 

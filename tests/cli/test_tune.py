@@ -41,7 +41,10 @@ def test_the_space_for_data_is_that_of_the_preset_they_choose(capsys):
         (["DATA", "-o", "new", "--epochs", "0"], ["training.epochs", "greater than or equal to 1"]),
         (["DATA", "-o", "new", "--space", "gone.yaml"], ["cannot read the space gone.yaml"]),
         (["gone.nc", "-o", "new"], ["gone.nc: there is no such file"]),
-        (["DATA", "-o", "full", "--model", "gru"], ["full is no tuning folder", "mine.txt"]),
+        (
+            ["DATA", "-o", "full", "--model", "gru"],
+            ["cannot write full: the folder holds mine.txt", "begun"],
+        ),
         (["DATA", "-o", "new", "--set", "model.widht=3"], ['Did you mean "model.width"']),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else None,

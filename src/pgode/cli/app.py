@@ -1,9 +1,9 @@
 """The command `pgode`: its subcommands, and how errors are shown."""
 
+import os
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError, Parameter
-from rich.console import Console
 
 from pgode import __version__
 from pgode.cli.check import check
@@ -35,6 +35,7 @@ from pgode.runtime.disk.room import unforeseen
 from pgode.runtime.errors import PgodeError
 from pgode.runtime.stopping import kept
 from pgode.runtime.stopping.command import in_charge
+from pgode.runtime.terminal.console import Terminal
 
 BAD_INPUT = 2
 INTERRUPTED = 130
@@ -43,8 +44,9 @@ app = App(
     name="pgode",
     help="Learn and forecast systems of many interacting objects with prototypical graph ODEs.",
     version=__version__,
+    # A file may be called [a].csv, which is no list.
+    default_parameter=Parameter(json_list=False, json_dict=False, converter=converted),
     suppress_keyboard_interrupt=False,  # `run_command` handles it
-    default_parameter=Parameter(converter=converted),
 )
 simulating = App(name="simulate", help="Simulate a system and write its trajectories.")
 simulating.default(simulate)
@@ -86,7 +88,7 @@ def run_command(arguments: Sequence[str]) -> int:
     A command that is asked to stop says what is kept; most are then ended by
     `pgode.runtime.stopping`, and only those that work in steps come back here.
     """
-    errors = Console(stderr=True, soft_wrap=True)
+    errors = Terminal(stderr=True, soft_wrap=True)
     kept.begin()
     try:
         with shown_warnings(errors):
@@ -94,11 +96,21 @@ def run_command(arguments: Sequence[str]) -> int:
                 arguments, exit_on_error=False, print_error=False, result_action="return_value"
             )
     except PgodeError as error:
-        errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
+        errors.print(f"Error: {error}", style="red")
         return BAD_INPUT
     except CycloptsError as error:
-        errors.print(f"Error: {error}", style="red", markup=False, highlight=False)
-        errors.print("See pgode --help, or --help after a command.", highlight=False)
+        errors.print(f"Error: {error}", style="red")
+        errors.print("See pgode --help, or --help after a command.")
+        return BAD_INPUT
+    except OSError as error:
+        if error.filename is None:  # Not about a path that somebody gave.
+            raise
+        path = os.fsdecode(error.filename) if error.filename != "" else '""'
+        errors.print(
+            f"Error: cannot use {path}: {error.strerror}. Expected a file or folder that can be "
+            f"opened. Check the path.",
+            style="red",
+        )
         return BAD_INPUT
     except KeyboardInterrupt:
         charge = in_charge()

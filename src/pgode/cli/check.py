@@ -38,14 +38,13 @@ def check(
     """
     from json import dumps
 
-    from rich.console import Console
-
     from pgode.data import files
     from pgode.data.checkup.checkup import examine
     from pgode.data.checkup.lines import lines
     from pgode.data.files.table import is_table
+    from pgode.runtime.terminal.console import Terminal
 
-    with Console(stderr=True).status(f"reading {file}") as status:
+    with Terminal(stderr=True).status(f"reading {file}") as status:
 
         def told(name: str) -> None:
             status.update(f"checking: {name}")
@@ -65,7 +64,7 @@ def check(
     if json:
         print(dumps(found.to_json(), indent=2))
     else:
-        console = Console(highlight=False, soft_wrap=True, markup=False)
+        console = Terminal(soft_wrap=True)
         for text, style in lines(found):
             console.print(text, style=STYLES.get(style, style) or None)
     return PROBLEMS if found.has_problems else 0

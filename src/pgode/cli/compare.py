@@ -5,8 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, Force, ResultFile
-from pgode.runtime.errors import InputError
+from pgode.cli.parameters import Device, Force, OptionalOutput, Overwrite, ResultFile
 
 
 def compare(
@@ -20,8 +19,9 @@ def compare(
     samples: int = 20,
     seed: int = 0,
     device: Device = "auto",
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     json: ResultFile = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Score several runs on the same windows, with ranges of their differences to the first.
 
@@ -52,18 +52,13 @@ def compare(
     from pgode.reports.base.names import model_name
     from pgode.reports.paired.page import write_comparison
     from pgode.reports.paired.terminal import comparison_table
-    from pgode.reports.terminal import table_console
     from pgode.runs.compare import compare as compare_runs
-    from pgode.runtime.files import writable_file, write_json
+    from pgode.runs.outputs import run_inputs
+    from pgode.runtime.files import write_json
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import table_console
 
-    paths = [path for path in (output, json) if path is not None]
-    for path in paths:
-        writable_file(path)
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise InputError(
-            f"the page and the numbers cannot both be written to {json}. Expected two files. Give "
-            f"--json or --output another name."
-        )
+    claim_outputs([output, json], inputs=run_inputs(runs, data), overwrite=overwrite)
     console = table_console()
     with console.status("forecasting"):
         result = compare_runs(
@@ -84,7 +79,7 @@ def compare(
     for sentence in result.verdicts:
         console.print(sentence, highlight=False, markup=False, soft_wrap=True)
     if output is not None:
-        write_comparison(result, output)
+        write_comparison(result, output, overwrite=overwrite)
         console.print(f"wrote {output}", highlight=False, markup=False, soft_wrap=True)
     if json is not None:
         write_json(json, result.to_json())

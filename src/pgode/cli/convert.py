@@ -1,12 +1,11 @@
 """`pgode convert`: convert a run of an earlier format to the present one."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
+from pgode.cli.parameters import Output
 
 
-def convert(old: Path, *, output: Annotated[Path, Parameter(name=["--output", "-o"])]) -> None:
+def convert(old: Path, *, output: Output) -> None:
     """Convert a run of an earlier format to the present one.
 
     Forecasts stay the same to the last digit. The old folder is not changed.
@@ -18,9 +17,8 @@ def convert(old: Path, *, output: Annotated[Path, Parameter(name=["--output", "-
     output
         New run folder.
     """
-    from rich.console import Console
-
     from pgode.runs.convert import convert_run
+    from pgode.runtime.terminal.console import Terminal
 
     convert_run(old, output)
-    Console().print(f"wrote {output}", highlight=False, soft_wrap=True)
+    Terminal().print(f"wrote {output}", highlight=False, soft_wrap=True)

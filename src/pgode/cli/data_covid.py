@@ -1,14 +1,13 @@
 """`pgode data covid`: COVID-19 in the states of the US, from public daily reports."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
+from pgode.cli.parameters import Output, Overwrite
 
 
 def data_covid(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     source: Path | None = None,
     graph: str = "neighbours",
     until: str = "2020-12-31",
@@ -17,6 +16,7 @@ def data_covid(
     features: str | None = None,
     validation: int = 5,
     address: str | None = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Make the data set of the paper's last table from the daily reports of JHU CSSE.
 
@@ -49,17 +49,15 @@ def data_covid(
     from datetime import date
     from typing import cast
 
-    from rich.console import Console
     from rich.progress import Progress
 
     from pgode.data import files
     from pgode.data.files import covid
     from pgode.data.files.covid.reports import FIRST, days_until
     from pgode.runtime.errors import InputError
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.terminal.console import Terminal
 
-    files.check_output(output)
-    writable_folder(output)
+    files.check_output(output, inputs=[source], overwrite=overwrite)
     settings = covid.CovidSettings(
         cast(covid.Graph, graph),
         average,
@@ -75,7 +73,7 @@ def data_covid(
         raise InputError(
             f'--until is "{until}". Expected a day after {FIRST}, such as 2020-12-31. Correct it.'
         )
-    console = Console()
+    console = Terminal()
     if source is None:
         folder = output.with_name(f"{output.stem}.reports")
         with Progress(console=console) as progress:
@@ -90,7 +88,7 @@ def data_covid(
         )
     reports = covid.read_source(source, last)
     data = covid.build(covid.Days.of_reports(reports), settings)
-    files.write(data, output)
+    files.write(data, output, overwrite=overwrite)
     parts = ", ".join(f"{(data.split == name).sum()} {name}" for name in ("train", "val", "test"))
     console.print(
         f"wrote {output}: {data.objects} states, {reports.first} to {reports.last}, stretches of "

@@ -5,7 +5,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, Force, ResultFile, RunData, RunName, SampleSeed
+from pgode.cli.parameters import (
+    Device,
+    Force,
+    Overwrite,
+    ResultFile,
+    RunData,
+    RunName,
+    SampleSeed,
+)
 
 
 def evaluate(
@@ -23,6 +31,7 @@ def evaluate(
     replicas: Path | None = None,
     device: Device = "auto",
     json: ResultFile = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Score a run's forecasts and those of the naive models.
 
@@ -51,13 +60,15 @@ def evaluate(
     from pgode.data import files
     from pgode.evaluation.scores.metrics import METRICS
     from pgode.reports.base.verdicts import all_verdicts
-    from pgode.reports.terminal import error_table, table_console, worst_lines
+    from pgode.reports.terminal import error_table, worst_lines
     from pgode.runs.folder import source_of
+    from pgode.runs.outputs import run_inputs
     from pgode.runs.run import Run
-    from pgode.runtime.files import writable_file, write_json
+    from pgode.runtime.files import write_json
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import table_console
 
-    if json is not None:
-        writable_file(json)
+    claim_outputs([json], inputs=run_inputs([run], data, replicas), overwrite=overwrite)
     asked = ["mse"] if metrics is None else names(metrics, "--metrics", "metric", METRICS)
     opened = Run.open(run, device)
     source = data or source_of(run)

@@ -1,21 +1,19 @@
 """`pgode export`: write a run's forecast as a program for onnxruntime or torch."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from pgode.cli.parameters import Force, RunName
+from pgode.cli.parameters import Force, Output, Overwrite, RunName
 
 
 def export(
     run: RunName,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     condition: int | None = None,
     until: int | None = None,
     data: Path | None = None,
     force: Force = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the mean forecast of a run as a file that needs no pgode.
 
@@ -33,15 +31,22 @@ def export(
         Data file whose systems forecasts are compared on; the one the run was trained on if not
         given.
     """
-    from rich.console import Console
-
     from pgode.runs.export.exporting import check_output, export_run
     from pgode.runtime.files import file_size
+    from pgode.runtime.terminal.console import Terminal
 
     check_output(output)
-    console = Console()
+    console = Terminal()
     with console.status("exporting"):
-        exported = export_run(run, output, data=data, force=force, condition=condition, until=until)
+        exported = export_run(
+            run,
+            output,
+            data=data,
+            force=force,
+            condition=condition,
+            until=until,
+            overwrite=overwrite,
+        )
     given, found = exported.signature, exported.comparison
     fewest, most = found.objects
     sizes = f"{most}" if fewest == most else f"{fewest} to {most}"

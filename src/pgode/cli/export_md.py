@@ -1,22 +1,20 @@
 """`pgode export-md`: write forecasts and data as trajectory files of molecular dynamics."""
 
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
-
-from pgode.cli.parameters import Force
+from pgode.cli.parameters import Force, Output, Overwrite
 
 
 def export_md(
     data: Path,
     *,
     force: Force = False,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     topology: Path | None = None,
     system: int | None = None,
     sample: int | None = None,
     select: str | None = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a forecast, or data, as a trajectory that MD tools open.
 
@@ -37,18 +35,13 @@ def export_md(
     select
         Atoms of the topology that are in the data, as an mdtraj expression.
     """
-    from rich.console import Console
-
     from pgode.data.files import md_export
     from pgode.data.files.md_files import silenced
-    from pgode.runtime.errors import InputError
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import Terminal
 
     md_export.check_output(output)
-    if output.resolve() in {data.resolve(), topology.resolve() if topology else None}:
-        raise InputError(
-            f"cannot write {output}: it is the input. Expected another path, so that nothing is "
-            f"lost. Choose one."
-        )
+    claim_outputs([output], inputs=[data, topology], overwrite=overwrite)
     opened = md_export.open_forecast_or_data(data, force)
     with silenced():
         frames = md_export.write(
@@ -59,9 +52,10 @@ def export_md(
             sample=sample,
             selection=select,
             source=str(data),
+            overwrite=overwrite,
         )
     systems = opened.sizes["system"] if system is None else 1
-    Console().print(
+    Terminal().print(
         f"wrote {output}: {frames} frames of {opened.sizes['object']} atoms, {systems} "
         f"system{'s, one after the other' if systems > 1 else ''}",
         highlight=False,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, Force, RunName, SampleSeed
+from pgode.cli.parameters import Device, Force, Output, Overwrite, RunName, SampleSeed
 
 
 def forecast(
@@ -13,7 +13,7 @@ def forecast(
     data: Path,
     *,
     force: Force = False,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     table: Annotated[bool, Parameter(negative=())] = False,
     split: Annotated[tuple[str, ...], Parameter(negative=(), consume_multiple=False)] = (),
     until: int | None = None,
@@ -22,6 +22,7 @@ def forecast(
     seed: SampleSeed = 0,
     device: Device = "auto",
     format_: Annotated[str, Parameter("--format")] = "",
+    overwrite: Overwrite = False,
 ) -> None:
     """Forecast each system after its last observed frame.
 
@@ -50,23 +51,24 @@ def forecast(
         hubverse: a CSV file of 23 quantiles of weekly deaths, for data of pgode data covid
         --average 7. If not given, the ending of the output decides.
     """
-    from rich.console import Console
-
     from pgode.cli.parsing import numbers
     from pgode.runs.exchange.forecast_tables import check_samples, check_table_output
     from pgode.runs.exchange.observed import of_splits
     from pgode.runs.forecasts import SAMPLES, check_output
+    from pgode.runs.outputs import run_inputs
     from pgode.runs.run import Run
-    from pgode.runtime.files import file_size, writable_folder
+    from pgode.runtime.files import file_size
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import Terminal
 
     if format_:
-        _write_for_hubs(format_, run, data, output, device, force)
+        _write_for_hubs(format_, run, data, output, device, force, overwrite)
         return
     (check_table_output if table else check_output)(output)
     check_samples(output, samples)
-    writable_folder(output)
+    claim_outputs([output], inputs=run_inputs([run], data), overwrite=overwrite)
     opened = Run.open(run, device)
-    console = Console()
+    console = Terminal()
 
     def say(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True, markup=False)
@@ -82,7 +84,7 @@ def forecast(
         )
         if samples is None:
             result = result.without_samples()
-        result.write(output)
+        result.write(output, overwrite=overwrite)
     say(f"wrote {output}: {result.content}, {file_size(output)}")
     for sentence in (result.trust(), *result.endings()):
         if sentence:
@@ -90,20 +92,21 @@ def forecast(
 
 
 def _write_for_hubs(
-    form: str, run: str, data: Path, output: Path, device: str, force: bool
+    form: str, run: str, data: Path, output: Path, device: str, force: bool, overwrite: bool
 ) -> None:
     """Quantiles of weekly totals in the columns of forecast hubs."""
-    from rich.console import Console
-
     from pgode.data import files
     from pgode.runs.hubverse import check_hubverse_output, write_hubverse
+    from pgode.runs.outputs import run_inputs
     from pgode.runs.run import Run
     from pgode.runtime.choices import one_of
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import Terminal
 
     one_of("format", form, ("hubverse",))
     check_hubverse_output(output)
-    writable_folder(output)
+    claim_outputs([output], inputs=run_inputs([run], data), overwrite=overwrite)
     opened = Run.open(run, device)
-    when, weeks = write_hubverse(opened, files.read(data, force=force), output, str(data))
-    Console().print(f"wrote {output}: {weeks} weeks after {when}", highlight=False, soft_wrap=True)
+    given = files.read(data, force=force)
+    when, weeks = write_hubverse(opened, given, output, str(data), overwrite=overwrite)
+    Terminal().print(f"wrote {output}: {weeks} weeks after {when}", highlight=False, soft_wrap=True)

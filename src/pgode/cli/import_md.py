@@ -5,12 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Output, Overwrite
+
 
 def import_md(
     *,
     trajectory: Annotated[list[Path], Parameter(negative=())],
     topology: Path,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     atoms: str = "all",
     align: str = "superposed",
     cutoff: float = 0.4,
@@ -20,6 +22,7 @@ def import_md(
     frame_time: float | None = None,
     select: str | None = None,
     splits: str = "0.7,0.15,0.15",
+    overwrite: Overwrite = False,
 ) -> None:
     """Cut your own simulation into systems to train on and to forecast.
 
@@ -54,18 +57,15 @@ def import_md(
     """
     from typing import cast
 
-    from rich.console import Console
-
     from pgode.cli.parsing import numbers
     from pgode.data import files
     from pgode.data.files import md
     from pgode.data.files.md_files import silenced
     from pgode.data.molecules import Alignment, Atoms, Preparation
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.terminal.console import Terminal
 
-    files.check_output(output)
-    writable_folder(output)
-    console = Console()
+    files.check_output(output, inputs=[*trajectory, topology], overwrite=overwrite)
+    console = Terminal()
     with silenced():
         data = md.read(
             trajectory,
@@ -77,7 +77,7 @@ def import_md(
             frame_time=frame_time,
             splits=numbers(splits, "--splits"),
         )
-    files.write(data, output)
+    files.write(data, output, overwrite=overwrite)
     parts = ", ".join(f"{(data.split == name).sum()} {name}" for name in md.BLOCKS)
     console.print(
         f"wrote {output}: {data.systems} systems ({parts}) of {data.objects} atoms, "

@@ -5,10 +5,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Output, Overwrite
+
 
 def import_mocap(
     *bvh: Path,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     rate: float | None = None,
     window: int | None = None,
     stride: int | None = None,
@@ -18,6 +20,7 @@ def import_mocap(
     units: str = "",
     splits: str = "0.7,0.15,0.15",
     seed: int = 0,
+    overwrite: Overwrite = False,
 ) -> None:
     """Turn recorded bodies into systems of joints joined by bones.
 
@@ -48,24 +51,21 @@ def import_mocap(
     """
     from typing import cast
 
-    from rich.console import Console
-
     from pgode.cli.parsing import numbers
     from pgode.data import files
     from pgode.data.files import mocap
     from pgode.data.files.mocap.systems import BLOCKS
     from pgode.data.files.mocap.trials import Relative
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.terminal.console import Terminal
 
-    files.check_output(output)
-    writable_folder(output)
+    files.check_output(output, inputs=bvh, overwrite=overwrite)
     cut = mocap.Cut(rate, window, stride, cast(Relative, relative), skip, end_sites)
     data = mocap.read(bvh, cut, splits=numbers(splits, "--splits"), units=units, seed=seed)
-    files.write(data, output)
+    files.write(data, output, overwrite=overwrite)
     parts = ", ".join(f"{(data.split == name).sum()} {name}" for name in BLOCKS)
     lengths = sorted({int(data.n_frames.min()), int(data.n_frames.max())})
     place = f"relative to {data.object_label(0, 0)}" if relative == "hip" else "in the world"
-    console = Console()
+    console = Terminal()
 
     def counted(number: int, name: str) -> str:
         return f"{number} {name}{'s' * (number != 1)}"

@@ -1,11 +1,12 @@
 """`pgode import table`: import a table with one row for each object at each time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Output, Overwrite
 from pgode.cli.table_options import DEFAULTS, TableOptions
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ def import_table(
     files: list[Path],
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     object: str = "",
     time: str = "",
     features: str = "",
@@ -34,6 +35,7 @@ def import_table(
     header: bool = True,
     columns: str = "",
     options: TableOptions = DEFAULTS,
+    overwrite: Overwrite = False,
 ) -> None:
     """Import a table with one row for each object at each time.
 
@@ -109,23 +111,25 @@ def import_table(
             **options.arguments(),
         )
 
-    write_import(read, output)
+    write_import(read, output, [*files, edges or None], overwrite)
 
 
-def write_import(read: Callable[[Callable[[str], None]], "Trajectories"], output: Path) -> None:
+def write_import(
+    read: Callable[[Callable[[str], None]], "Trajectories"],
+    output: Path,
+    inputs: Sequence[Path | str | None],
+    overwrite: bool,
+) -> None:
     """Check the output, read, write, and print what was made."""
-    from rich.console import Console
-
     from pgode.data import files
     from pgode.data.files.table.description import described
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.terminal.console import Terminal
 
-    files.check_output(output)
-    writable_folder(output)
+    files.check_output(output, inputs=inputs, overwrite=overwrite)
     notes: list[str] = []
     data = read(notes.append)
-    files.write(data, output)
-    console = Console(soft_wrap=True, highlight=False)
+    files.write(data, output, overwrite=overwrite)
+    console = Terminal(soft_wrap=True)
     console.print(f"wrote {output}", markup=False)
     for what, text in described(data, output):
         console.print(f"  {what:<13}{text}", markup=False)

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from pgode.cli.import_table import write_import
+from pgode.cli.parameters import Output, Overwrite
 from pgode.cli.table_options import DEFAULTS, TableOptions
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ def import_wide(
     files: list[Path],
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     adjacency: Path | None = None,
     feature: str = "",
     time: str = "",
@@ -28,6 +27,7 @@ def import_wide(
     edges: str = "",
     split_by: str = "",
     options: TableOptions = DEFAULTS,
+    overwrite: Overwrite = False,
 ) -> None:
     """Import a table with one row for each time and one column for each object.
 
@@ -85,4 +85,4 @@ def import_wide(
             **options.arguments(),
         )
 
-    write_import(read, output)
+    write_import(read, output, [*files, adjacency], overwrite)

@@ -31,6 +31,7 @@ def info(
     from pgode.cli.terminal import output
     from pgode.data import files
     from pgode.data.files.table import is_table
+    from pgode.runtime.terminal.text import escaped
 
     if is_table(path):
         from pgode.data.checkup.table.examination import table_facts
@@ -53,9 +54,9 @@ def info(
     if json:
         print(dumps(described, indent=2))
         return
-    table = Table(title=path, show_header=False, title_justify="left")
+    table = Table(title=escaped(path, lines=False), show_header=False, title_justify="left")
     for label, value in rows.items():
-        table.add_row(label.replace("_", " "), value or "-")
+        table.add_row(label.replace("_", " "), escaped(value, lines=False) or "-")
     output().print(table)
 
 
@@ -65,8 +66,9 @@ def _print_columns(described: dict[str, Any]) -> None:
     from rich.text import Text
 
     from pgode.cli.terminal import output
+    from pgode.runtime.terminal.text import escaped
 
-    title = f"{described['table']}: {described['rows']:,} rows"
+    title = f"{escaped(described['table'], lines=False)}: {described['rows']:,} rows"
     table = Table("column", "type", title=title, title_justify="left")
     table.add_column("different", justify="right")
     table.add_column("missing", justify="right")
@@ -79,10 +81,8 @@ def _print_columns(described: dict[str, Any]) -> None:
     console = output()
     console.print(table)
     if described["command"]:
-        text = (
-            f"To import it: {described['command']}\nTo check it: pgode check {described['table']}"
-        )
-        console.print(text, markup=False, soft_wrap=True)
+        console.print(f"To import it: {described['command']}", soft_wrap=True)
+        console.print(f"To check it: pgode check {described['table']}", soft_wrap=True)
 
 
 def _short(text: str, most: int = 600) -> str:

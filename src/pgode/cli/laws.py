@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Force, RunData, RunName
+from pgode.cli.parameters import Force, Overwrite, RunData, RunName
 from pgode.runtime.errors import InputError
 
 
@@ -17,6 +17,7 @@ def laws(
     csv: Path | None = None,
     svg: Path | None = None,
     json: Annotated[bool, Parameter(negative=())] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Print the force laws of a run: closed forms with errors, ranges, drag, walls.
 
@@ -31,24 +32,22 @@ def laws(
     """
     from json import dumps
 
-    from rich.console import Console
-
     from pgode.data import files
     from pgode.evaluation.laws.words import NOTE, other_sentences, sentence
     from pgode.reports.laws.files import laws_csv, laws_json, laws_svg
     from pgode.reports.laws.terminal import laws_table
     from pgode.runs.laws import data_at_hand, laws_of
+    from pgode.runs.outputs import run_inputs
     from pgode.runs.run import Run
-    from pgode.runtime.files import writable_file, write_text
+    from pgode.runtime.files import write_text
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import Terminal
 
+    claim_outputs([csv, svg], inputs=run_inputs([run], data), overwrite=overwrite)
     opened = Run.open(run, "cpu")
     source = data or data_at_hand(opened)
-    _check_outputs([path for path in (csv, svg) if path is not None], source)
-    for path in (csv, svg):
-        if path is not None:
-            writable_file(path)
-    console = Console(soft_wrap=True, highlight=False)
-    with Console(stderr=True).status("reading the laws"):
+    console = Terminal(soft_wrap=True)
+    with Terminal(stderr=True).status("reading the laws"):
         found = laws_of(opened, None if source is None else files.read(source, force=force))
     if svg is not None and not found.laws:
         raise InputError(
@@ -62,26 +61,11 @@ def laws(
         for law in found.laws:
             console.print(sentence(law, found.length_units), markup=False)
         if found.laws:
-            Console().print("", laws_table(found), sep="")
+            Terminal().print("", laws_table(found), sep="")
         units = f" Their unit is {found.force_units}." if found.force_units else ""
         for text in (*other_sentences(found), NOTE + units):
             console.print(text, markup=False)
     for path, write in ((csv, laws_csv), (svg, laws_svg)):
         if path is not None:
             write_text(path, write(found))
-            Console(stderr=json, soft_wrap=True, highlight=False).print(f"wrote {path}")
-
-
-def _check_outputs(outputs: list[Path], source: Path | None) -> None:
-    """Refuse two outputs of one name, and an output that is the data."""
-    places = [path.resolve() for path in outputs]
-    if len(set(places)) < len(places):
-        raise InputError(
-            f"the table and the picture cannot both be written to {outputs[0]}. Expected two "
-            f"files. Give --csv or --svg another name."
-        )
-    if source is not None and source.resolve() in places:
-        raise InputError(
-            f"cannot write {source}: it is the data. Expected another path, so that nothing is "
-            f"lost. Choose one."
-        )
+            Terminal(stderr=json, soft_wrap=True).print(f"wrote {path}")

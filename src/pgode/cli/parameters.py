@@ -21,4 +21,15 @@ Force = Annotated[
         help="Read data that differ from the hash that was stored with them, with a warning.",
     ),
 ]
+Output = Annotated[Path, Parameter(name=["--output", "-o"])]
+"""A file or folder to write. Commands describe it in their docstrings."""
+OptionalOutput = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Overwrite = Annotated[
+    bool,
+    Parameter(
+        negative=(),
+        help="Replace an existing output; never an input, or a part of a run.",
+    ),
+]
+"""Of every command that writes a file: see `pgode.runtime.outputs`."""
 ResultFile = Annotated[Path | None, Parameter(help="File for the full result.")]

@@ -5,7 +5,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, Force, RunData, RunName, SampleSeed
+from pgode.cli.parameters import (
+    Device,
+    Force,
+    OptionalOutput,
+    Overwrite,
+    RunData,
+    RunName,
+    SampleSeed,
+)
 
 
 def report(
@@ -13,12 +21,13 @@ def report(
     *,
     data: RunData = None,
     force: Force = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     horizons: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     examples: int = 6,
     samples: int = 20,
     seed: SampleSeed = 0,
     device: Device = "auto",
+    overwrite: Overwrite = False,
 ) -> None:
     """Write a self-contained HTML report of a run: errors, trajectories, player, training.
 
@@ -35,22 +44,21 @@ def report(
     samples
         Number of sampled forecasts for the intervals.
     """
-    from rich.console import Console
-
     from pgode.cli.parsing import whole_numbers
     from pgode.data import files
-    from pgode.runs.folder import is_shipped, source_of
+    from pgode.runs.folder import find_run, is_shipped, source_of
+    from pgode.runs.outputs import REPORT, check_report
     from pgode.runs.report import write_run_report
     from pgode.runs.run import Run
-    from pgode.runtime.files import writable_file
+    from pgode.runtime.terminal.console import Terminal
 
     scored = whole_numbers(horizons, "--horizons") if horizons is not None else None
+    folder = find_run(run)
+    target = output or (Path(f"{run}.html") if is_shipped(folder) else folder / REPORT)
+    check_report(run, target, inputs=[data], overwrite=overwrite)
     opened = Run.open(run, device)
-    page = Path(f"{run}.html") if is_shipped(opened.folder) else opened.folder / "report.html"
-    target = output or page
-    writable_file(target)
     source = data or source_of(run)
-    console = Console()
+    console = Terminal()
     with console.status("forecasting and drawing"):
         write_run_report(
             opened,
@@ -60,5 +68,6 @@ def report(
             samples=samples,
             seed=seed,
             horizons=scored,
+            overwrite=overwrite,
         )
     console.print(f"wrote {target.resolve()}", highlight=False, soft_wrap=True)

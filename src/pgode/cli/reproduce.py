@@ -59,13 +59,12 @@ def reproduce(
     folder
         Folder for data, runs, results and tables.
     """
-    from rich.console import Console
-
     from pgode.reproduce.plan.selection import Selection
     from pgode.reproduce.reproduction import overview, reproduce_all
     from pgode.runtime.stopping.kept import on_stop
+    from pgode.runtime.terminal.console import Terminal
 
-    console = Console()
+    console = Terminal()
     if list_ or not names:
         console.print(overview())
         return 0

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, Force, ResultFile
-from pgode.runtime.errors import InputError
+from pgode.cli.parameters import Device, Force, Output, Overwrite, ResultFile
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.progress import TaskID
 
     from pgode.evaluation.robustness.perturbation import Perturbations
     from pgode.evaluation.robustness.result import Robustness
+    from pgode.runtime.terminal.console import Terminal
 
 
 def robustness(
@@ -27,8 +26,9 @@ def robustness(
     seed: int = 0,
     perturb: Literal["state", "observed"] = "state",
     device: Device = "auto",
-    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("robustness.html"),
+    output: Output = Path("robustness.html"),
     json: ResultFile = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Perturb the initial states of forecasts and measure how the difference grows.
 
@@ -57,35 +57,30 @@ def robustness(
     output
         HTML file to write.
     """
-    from rich.console import Console
-
     from pgode.cli.parsing import numbers
     from pgode.evaluation.robustness.perturbation import Perturbations
     from pgode.reports.robustness.page import write_robustness
     from pgode.reports.robustness.terminal import bound_table, comparison_table, growth_table
     from pgode.reports.robustness.verdicts import verdicts
+    from pgode.runs.outputs import run_inputs
     from pgode.runs.robustness import trained_horizon
-    from pgode.runtime.files import writable_file, write_json
+    from pgode.runtime.files import write_json
+    from pgode.runtime.outputs import claim_outputs
+    from pgode.runtime.terminal.console import Terminal
 
     sizes = tuple(numbers(magnitudes, "--magnitudes"))
     if horizon is None:
         horizon = trained_horizon(runs)
     perturbations = Perturbations(horizon, sizes, draws, seed, perturb == "observed")
-    for path in (output, *((json,) if json is not None else ())):
-        writable_file(path)
-    if json is not None and json.resolve() == output.resolve():
-        raise InputError(
-            f"the page and the numbers cannot both be written to {json}. Expected two files. Give "
-            f"--json or --output another name."
-        )
-    console = Console()
+    claim_outputs([output, json], inputs=run_inputs(runs, data), overwrite=overwrite)
+    console = Terminal()
     result = _measure(runs, data, force, split, perturbations, console, device)
     for table in (growth_table(result), bound_table(result), comparison_table(result)):
         if table is not None:
             console.print(table)
     for verdict in verdicts(result):
         console.print(verdict.text, highlight=False, markup=False)
-    write_robustness(result, output)
+    write_robustness(result, output, overwrite=overwrite)
     console.print(f"wrote {output}", highlight=False, markup=False, soft_wrap=True)
     if json is not None:
         write_json(json, result.to_json())
@@ -98,21 +93,27 @@ def _measure(
     force: bool,
     split: str,
     perturbations: "Perturbations",
-    console: "Console",
+    console: "Terminal",
     device: str,
 ) -> "Robustness":
     """Measure the runs, with one progress bar for each of them on a terminal."""
-    from rich.markup import escape
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TimeRemainingColumn
 
     from pgode.runs.robustness import measure_robustness
+    from pgode.runtime.terminal.console import plain_column
 
     tasks: dict[str, TaskID] = {}
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    columns = (plain_column("description"), BarColumn(), TaskProgressColumn())
+    with Progress(
+        *(*columns, TimeRemainingColumn()),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
 
         def show(run: str, share: float) -> None:
             if run not in tasks:
-                tasks[run] = bar.add_task(escape(run), total=1.0)
+                tasks[run] = bar.add_task(run, total=1.0)
             bar.update(tasks[run], completed=share)
 
         return measure_robustness(

@@ -1,9 +1,10 @@
 """`pgode simulate`: simulate a data set."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+
+from pgode.cli.parameters import Output, Overwrite
 
 SYSTEM_NAMES = ("springs", "charged", "nbody", "gravity", "mixed")
 """The names in `pgode.data.simulate.SYSTEMS`, whose import takes too long for a help text."""
@@ -20,7 +21,7 @@ System = Annotated[
 def simulate(
     system: System,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     objects: int | None = None,
     frames: int | None = None,
     seed: int = 0,
@@ -29,6 +30,7 @@ def simulate(
     test: int | None = None,
     ood: int | None = None,
     integrator: str | None = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Simulate a physical system and write its trajectories.
 
@@ -54,19 +56,16 @@ def simulate(
         published (the scheme behind the published numbers, default for springs, charged and nbody)
         or velocity-verlet (the only one for gravity and mixed).
     """
-    from rich.console import Console
-
     from pgode.data import files
     from pgode.data.simulate import simulate as simulated
     from pgode.data.simulate.simulation import planned_bytes
     from pgode.runtime.disk.room import require_room
-    from pgode.runtime.files import writable_folder
+    from pgode.runtime.terminal.console import Terminal
 
-    files.check_output(output)
-    writable_folder(output)
+    files.check_output(output, overwrite=overwrite)
     # Trajectories compress by a tenth or two.
     require_room(output, 0.6 * planned_bytes(system, objects, frames, (train, val, test, ood)))
-    console = Console()
+    console = Terminal()
     with console.status(f"simulating {system}"):
         data = simulated(
             system,
@@ -79,7 +78,7 @@ def simulate(
             ood=ood,
             integrator=integrator,
         )
-        files.write(data, output)
+        files.write(data, output, overwrite=overwrite)
     console.print(
         f"wrote {output}: {data.systems} systems of {data.objects} objects, {data.frames} frames, "
         f"hash {data.hash[:12]}",

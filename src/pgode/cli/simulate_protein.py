@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from pgode.cli.parameters import Output, Overwrite
+
 if TYPE_CHECKING:
     from pgode.data.simulate.protein import Source
 
 
 def simulate_protein(
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Output,
     structure: Path | None = None,
     pdb_id: str | None = None,
     sequence: str | None = None,
@@ -36,6 +38,7 @@ def simulate_protein(
     samples: Path | None = None,
     implicit: Annotated[bool, Parameter(negative="")] = False,
     open_ring: Annotated[bool, Parameter(negative="")] = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Simulate a protein in water with OpenMM and write its trajectories.
 
@@ -97,8 +100,6 @@ def simulate_protein(
     open_ring
         Open a lasso's ring instead of closing it.
     """
-    from rich.console import Console
-
     from pgode.data import files
     from pgode.data.molecules import Preparation
     from pgode.data.simulate.protein import (
@@ -112,9 +113,9 @@ def simulate_protein(
     from pgode.runtime.files import writable_folder
     from pgode.runtime.limits.bounds import WORKERS
     from pgode.runtime.stopping.kept import on_stop
+    from pgode.runtime.terminal.console import Terminal
 
-    files.check_output(output)
-    writable_folder(output)
+    files.check_output(output, inputs=[structure], overwrite=overwrite)
     check_int("jobs", jobs, 1, WORKERS)
     preparation = Preparation(atoms, align, cutoff, update)  # type: ignore[arg-type]
     source = _source(structure, pdb_id, sequence)
@@ -142,7 +143,10 @@ def simulate_protein(
         frame_time=frame_time,
         **_extended(folder, sizes),
     )
-    console = Console()
+    replicas_path = output.with_stem(f"{output.stem}-replicas")
+    if settings.replicas:
+        files.check_output(replicas_path, inputs=[structure], overwrite=overwrite)
+    console = Terminal()
     if implicit:
         console.print(
             "Implicit solvent has no box, so pressure has no meaning. For quick checks only."
@@ -156,12 +160,11 @@ def simulate_protein(
     for ring in simulated.required_solvated()[0].rings:
         console.print(f"closed the ring: {ring}", highlight=False)
     data = collect(simulated, preparation)
-    files.write(data, output)
+    files.write(data, output, overwrite=overwrite)
     _report(console, output, data)
     futures = collect_replicas(simulated, preparation)
     if futures is not None:
-        replicas_path = output.with_stem(f"{output.stem}-replicas")
-        files.write(futures, replicas_path)
+        files.write(futures, replicas_path, overwrite=overwrite)
         _report(console, replicas_path, futures)
     console.print(f"samples are kept in {folder}", highlight=False, soft_wrap=True)
 

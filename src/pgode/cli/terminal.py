@@ -8,28 +8,24 @@ from typing import TYPE_CHECKING, Any
 from pgode.runtime.errors import PgodeWarning
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-UNLIMITED = 10_000
-"""Columns of a pipe: what reads from it has no width, and digits must not be lost."""
+    from pgode.runtime.terminal.console import Terminal
 
 
-def output() -> "Console":
+def output() -> "Terminal":
     """The console of the output stream; in a pipe it neither wraps nor cuts tables."""
-    from rich.console import Console
+    from pgode.runtime.terminal.console import table_console
 
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=UNLIMITED)
+    return table_console()
 
 
 @contextmanager
-def shown_warnings(console: "Console") -> Iterator[None]:
+def shown_warnings(console: "Terminal") -> Iterator[None]:
     """Print each warning of pgode's once, as a line and not as a place in the code."""
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if issubclass(category, PgodeWarning):
-            console.print(f"Warning: {message}", style="yellow", markup=False, highlight=False)
+            console.print(f"Warning: {message}", style="yellow")
         else:
             usual(message, category, *place, **more)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device, Force
+from pgode.cli.parameters import Device, Force, OptionalOutput
 
 REASONS = {
     "molecules": "the data describe a molecule",
@@ -19,7 +19,7 @@ def train(
     data: Path | None = None,
     *,
     force: Force = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     model: str | None = None,
     preset: str | None = None,
     horizon: int | None = None,
@@ -78,8 +78,6 @@ def train(
     resume
         Run folder to continue.
     """
-    from rich.console import Console
-
     from pgode.batches.parallel.peers import LostProcessError
     from pgode.runs import api
     from pgode.runs.folder import gate_warning, source_of
@@ -88,11 +86,12 @@ def train(
     from pgode.runtime.errors import InputError
     from pgode.runtime.signals import stop_requested
     from pgode.runtime.stopping.kept import on_stop
+    from pgode.runtime.terminal.console import Terminal
     from pgode.training.config import parse_changes
     from pgode.training.display import Live
     from pgode.training.parallel.launch import launched
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Terminal(soft_wrap=True)
     group = launched()
     if group is not None and group[0] > 0:  # The process of rank 0 reads the other options.
         if not follow_launched(data):

@@ -5,14 +5,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Force
+from pgode.cli.parameters import Force, OptionalOutput
 
 
 def tune(
     data: Path | None = None,
     *,
     force: Force = False,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: OptionalOutput = None,
     trials: int = 40,
     model: str = "pgode",
     preset: str | None = None,
@@ -70,11 +70,10 @@ def tune(
     changes
         A single setting that all trials share, such as --set window.condition=8; can be repeated.
     """
-    from rich.console import Console
-
     from pgode.cli.terminal import output as terminal
     from pgode.runtime.errors import InputError
     from pgode.runtime.stopping.kept import on_stop
+    from pgode.runtime.terminal.console import Terminal
     from pgode.training.config import parse_changes
     from pgode.tuning.output.best import SETTINGS
     from pgode.tuning.output.files import PAGE
@@ -103,7 +102,7 @@ def tune(
     from pgode.tuning.api import TuningStopped
     from pgode.tuning.api import tune as search
 
-    progress = Console(stderr=True, highlight=False)
+    progress = Terminal(stderr=True)
     try:
         tuning = search(
             data,

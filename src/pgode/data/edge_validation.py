@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pgode.data.edges import Edges
+from pgode.data.labels.text import check_names_hold
 from pgode.data.large.edges import StoredEdges
 from pgode.runtime.errors import InputError
 
@@ -68,6 +69,7 @@ def _validated_blocks(
 
 
 def _check_attribute_names(edges: Edges, source: str) -> None:
+    check_names_hold("edge_attributes", map(str, edges.attribute_names), source)
     if edges.attribute_names[:1] != ("weight",) or _repeats(edges.attribute_names):
         names = ", ".join(edges.attribute_names) or "(none)"
         raise InputError(

@@ -16,6 +16,7 @@ from pgode.data.edges import Edges
 from pgode.data.labels import annotations
 from pgode.data.labels.calendar import check_origin
 from pgode.data.labels.columns import Names, feature_columns, parameter_columns
+from pgode.data.labels.text import check_texts_hold
 from pgode.data.large.edges import StoredEdges
 from pgode.data.large.examination import examined_hash
 from pgode.data.large.masked import masked
@@ -154,6 +155,9 @@ class Trajectories(DatasetView):
             parts = validation.texts("split", split, systems, "system", source)
             validation.check_split(parts, source)
         validation.check_settings(generator_settings, source)
+        about = {"title": title, "time_units": time_units, "topology": topology}
+        about |= {"generator": f"{generator} {generator_version} {generator_settings}"}
+        check_texts_hold(about, source)
         if not isinstance(edges, Edges):
             edges = Edges.from_dense(edges, t, source, objects)
         dataset = xr.Dataset(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from pgode.data.labels.text import text_array
 from pgode.data.schema import SPLITS
 from pgode.runtime.errors import InputError
 
@@ -79,14 +80,13 @@ def check_shape(
 
 def texts(name: str, values: Any, count: int, owner: str, source: str) -> tuple[str, ...]:
     """`values` as `count` strings, whatever string type a file or a library stored them in."""
-    data = np.atleast_1d(array(name, values, source))
+    data = np.atleast_1d(text_array(name, values, source))
     if data.ndim != 1 or len(data) != count:
         raise InputError(
             f"{name} in {source} has {data.size} entries. Expected {count}, one per {owner}. "
             f"Give one for each."
         )
-    text = np.char.decode(data, "utf-8") if data.dtype.kind == "S" else data.astype(np.str_)
-    return tuple(text.tolist())
+    return tuple(data.tolist())
 
 
 def check_names(name: str, names: Sequence[str], source: str) -> None:

@@ -4,7 +4,6 @@ from textwrap import wrap
 
 import numpy as np
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -21,16 +20,8 @@ BEST_NAIVE = "*"
 """Mark of the best naive model of a column."""
 NAME_WIDTH = 17
 """Names of models that are longer, in characters, take two lines."""
-UNBOUNDED = 10_000
-"""Columns of a console that is no terminal."""
 SHARE_LABEL = "share of the achievable improvement"
 """(last value - model) / (last value - noise floor), on the systems with replicas."""
-
-
-def table_console() -> Console:
-    """The console for tables: in a pipe or a file as wide as they are, so no digit is cut."""
-    console = Console()
-    return console if console.is_terminal else Console(width=UNBOUNDED)
 
 
 def error_table(evaluation: Evaluation, metric: str = "mse", *, units: bool = False) -> Table:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from pgode.batches.devices import AUTO, chosen_device
+from pgode.reports.base.page import is_page
 from pgode.reproduce.output import drawing
 from pgode.reproduce.output.collect import collect
 from pgode.reproduce.output.content import TableContent
@@ -23,8 +24,9 @@ from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.choices import check_int
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import writable_folder, write_json, write_text
+from pgode.runtime.files import write_json, write_text
 from pgode.runtime.limits.bounds import WORKERS
+from pgode.runtime.outputs import claim_folder
 from pgode.training.presets import presets_of
 
 
@@ -52,7 +54,9 @@ def reproduce_all(
     """Train what is missing and write the named experiments; 1 if a training failed, else 0."""
     experiments = _experiments(names, selection)
     _check(selection, jobs, engine, device)
-    writable_folder(root / "results" / "x")
+    claim_folder(root, begun=_is_reproduction)
+    for each in experiments:
+        _check_tables(root / each.name)
     failures: dict[str, str] = {}
     if not show:
         trained = [each for each in experiments if each.kind != "cost"]
@@ -98,6 +102,24 @@ def _check(selection: Selection, jobs: int, engine: str, device: str) -> None:
         )
 
 
+def _is_reproduction(folder: Path) -> bool:
+    """Whether a folder is one of this command: with data, trainings or results."""
+    return any((folder / name).is_dir() for name in ("data", "runs", "results"))
+
+
+def _check_tables(target: Path) -> None:
+    """Refuse to replace tables that were not written here: ours have a page of pgode beside."""
+    if is_page(target.with_suffix(".html")):
+        return
+    for suffix in (".html", ".md", ".json"):
+        if target.with_suffix(suffix).exists():
+            raise InputError(
+                f"cannot write {target.with_suffix(suffix)}: it exists, pgode reproduce did not "
+                f"write it, and it is kept. Expected a folder of pgode reproduce. Choose another "
+                f"with --folder, or move the file away."
+            )
+
+
 def _measure(experiment: Experiment, budget: str, root: Path, console: Console) -> None:
     for dataset in experiment.datasets:
         if not cost_file(dataset, budget, root).exists():
@@ -113,9 +135,10 @@ def _write(experiment: Experiment, selection: Selection, root: Path, console: Co
     if experiment.kind == "pictures":
         figures = drawing.pictures(experiment, selection, root)
     target = root / experiment.name
-    write_json(target.with_suffix(".json"), content.to_json())
-    write_text(target.with_suffix(".md"), markdown(content))
+    # The page is first: beside it the other files are known to be ours, see `_check_tables`.
     write_text(target.with_suffix(".html"), page(content, figures))
+    write_text(target.with_suffix(".md"), markdown(content))
+    write_json(target.with_suffix(".json"), content.to_json())
     for number, figure in enumerate(figures):
         suffix = f"-{experiment.datasets[number]}.svg" if len(figures) > 1 else ".svg"
         write_text(root / f"{experiment.name}{suffix}", figure)

@@ -13,7 +13,7 @@ from pgode.runs.continuation.origin import Origin
 from pgode.runs.folder import find_run
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import writable_folder
+from pgode.runtime.outputs import claim_folder
 from pgode.training.config import RunConfig, config_for, names_horizon, run_config, within_data
 from pgode.training.display import Display
 from pgode.training.presets import presets_of
@@ -40,6 +40,8 @@ def train(
     on_preset: Callable[[str], None] | None = None,
 ) -> Run:
     """Train a model on data (or a data file) in a new run folder, and open the run.
+
+    The folder must be new or empty: a run never replaces another one, or anything else.
 
     The default model is `pgode`. Its default preset is `molecules` for data of atoms, `messages`
     for data that do not name positions and velocities, otherwise `default`; `on_preset` is called
@@ -73,7 +75,8 @@ def train(
         chosen = _possible(model or "pgode", preset, file, changes)
     training.check_free(Path(folder))
     training.check_new(Path(folder))
-    writable_folder(Path(folder) / "config.json")
+    given = None if isinstance(data, Trajectories) else data
+    claim_folder(folder, inputs=[given, config], begun=training.is_begun)
     trajectories, source = _read(data, force)
     if display is not None and trajectories.is_stored:
         display.say(f"{source} is large for the memory at hand, so it is read window by window")

@@ -13,6 +13,7 @@ from pgode.models.pgode.config import MOVED
 from pgode.runs.folder import DAMAGE, damaged
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_bytes, write_json, write_text
+from pgode.runtime.outputs import claim_folder
 from pgode.runtime.settings import merged
 from pgode.runtime.stored.manifest import Manifest
 from pgode.training.checkpoint import FORMAT, read_tensors, write_tensors
@@ -52,11 +53,7 @@ def convert_run(old: Path, new: Path) -> None:
     Its forecasts stay the same, and so does a continued training. Reports and noise floors are
     left out: make them again.
     """
-    if new.exists():
-        raise InputError(
-            f"cannot convert into {new}: it exists. Expected the name of a new folder, so that "
-            f"nothing is lost. Choose another one."
-        )
+    claim_folder(new, inputs=[old])
     config = _read_config(old)
     name = str(config["name"])
     with replacing(new) as folder:

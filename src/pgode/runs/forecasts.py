@@ -23,6 +23,7 @@ from pgode.runs.lasting.endings import FAR, Endings, sentences
 from pgode.runs.lasting.together import systems_at_once
 from pgode.runtime.errors import InputError
 from pgode.runtime.memory import refuse_beyond_memory
+from pgode.runtime.outputs import claim_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,17 +128,24 @@ class Forecasts:
         """
         return forecast_tables.forecast_frame(self.dataset)
 
-    def write_table(self, path: Path | str) -> None:
-        """Write `to_dataframe` as CSV or Parquet, as the ending of the path says, in one step."""
-        forecast_tables.write_table(self.dataset, Path(path))
+    def write_table(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write `to_dataframe` as CSV or Parquet, as the ending of the path says, in one step.
 
-    def write(self, path: Path | str) -> None:
-        """Write everything to NetCDF (.nc), or the table to CSV or Parquet, in one step."""
+        An existing file is replaced only with `overwrite`.
+        """
+        forecast_tables.write_table(self.dataset, Path(path), overwrite=overwrite)
+
+    def write(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write everything to NetCDF (.nc), or the table to CSV or Parquet, in one step.
+
+        An existing file is replaced only with `overwrite`: a path may be that of the data.
+        """
         target = Path(path)
         check_output(target)
         if forecast_tables.is_table(target):
-            self.write_table(target)
+            self.write_table(target, overwrite=overwrite)
             return
+        claim_output(target, overwrite=overwrite)
         encoding = {
             name: {"zlib": True, "complevel": 4}
             for name, variable in self.dataset.data_vars.items()
@@ -150,7 +158,7 @@ def check_output(path: Path) -> None:
     """Refuse a path that no forecast can be written to, before any forecast is made."""
     if forecast_tables.is_table(path):
         forecast_tables.check_table_output(path)
-    elif path.suffix not in (".nc", ".nc4") or path.is_dir():
+    elif path.suffix not in (".nc", ".nc4"):
         raise InputError(
             f"cannot write a forecast to {path}. Expected the name of a NetCDF file, ending in "
             f".nc, or of a table, ending in {' or '.join(forecast_tables.ENDINGS)}. Change the "

@@ -20,9 +20,11 @@ from pgode.data.files.covid.states import FIPS
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.covid.quantiles import LEVELS
 from pgode.evaluation.uncertainty.calibration import DRAWS, Calibration
+from pgode.runs.outputs import run_inputs
 from pgode.runs.run import Run
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_text
+from pgode.runtime.outputs import claim_output
 
 COLUMNS = (
     *("reference_date", "target", "horizon", "target_end_date"),
@@ -35,20 +37,23 @@ SATURDAY = 5
 
 def check_hubverse_output(path: Path) -> None:
     """Refuse a path that does not name a CSV file, before any forecast is made."""
-    if path.suffix.lower() != ".csv" or path.is_dir():
+    if path.suffix.lower() != ".csv":
         raise InputError(
             f"cannot write a forecast for a hub to {path}. Expected the name of a file that ends "
             f"in .csv. Change the output path."
         )
 
 
-def write_hubverse(run: Run, data: Trajectories, path: Path, source: str) -> tuple[date, int]:
+def write_hubverse(
+    run: Run, data: Trajectories, path: Path, source: str, *, overwrite: bool = False
+) -> tuple[date, int]:
     """Write the quantiles of each state's deaths in each week; the reference date and the weeks.
 
     The reference date is the last Saturday in the data; later days are not used. Horizon 1 is the
-    week after it.
+    week after it. An existing file is replaced only with `overwrite`.
     """
     check_hubverse_output(path)
+    claim_output(path, inputs=run_inputs([run]), overwrite=overwrite)
     observed, saturday = _until_saturday(data, source)
     weeks = run.config.window.horizon // WEEK
     if weeks < 1 or run.calibration is None:

@@ -209,14 +209,18 @@ class Run:
         data: Trajectories | Path | str | None = None,
         condition: int | None = None,
         until: int | None = None,
+        overwrite: bool = False,
     ) -> "Exported":
         """Write the mean forecast as a file for onnxruntime (.onnx) or torch (.pt2).
 
-        Its numbers are compared with the model's own first, see `pgode.runs.export.exporting`.
+        Its numbers are compared with the model's own first, see `pgode.runs.export.exporting`. An
+        existing file is replaced only with `overwrite`.
         """
         from pgode.runs.export.exporting import export_run
 
-        return export_run(self, output, data=data, condition=condition, until=until)
+        return export_run(
+            self, output, data=data, condition=condition, until=until, overwrite=overwrite
+        )
 
     def _training(self) -> Training:
         """How the model was trained; with costs if the run has the log of its training."""

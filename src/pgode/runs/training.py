@@ -124,6 +124,11 @@ def check_new(folder: Path) -> None:
         )
 
 
+def is_begun(folder: Path) -> bool:
+    """Whether a folder was left by a training that was killed before it had stored its settings."""
+    return any((folder / name).is_file() for name in ("normaliser.json", START))
+
+
 def resume(
     folder: Path | str,
     data: Trajectories,

@@ -139,7 +139,8 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Replace the file at `path` with `text` in one step."""
-    write_bytes(path, text.encode("utf-8"))
+    # Names of files may hold bytes that are no text, and pages and tables state them.
+    write_bytes(path, text.encode("utf-8", "backslashreplace"))
 
 
 def write_json(path: Path, content: Any) -> None:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID
+
+from pgode.runtime.terminal.console import plain_column
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class TaskBars:
         self.title, self.total, self.done, self.console = title, total, done, console
 
     def __enter__(self) -> "TaskBars":
-        columns = (TextColumn("{task.description}"), BarColumn(30), MofNCompleteColumn())
-        self._bars = Progress(*columns, TextColumn("{task.fields[left]}"), console=self.console)
+        columns = (plain_column("description"), BarColumn(30), MofNCompleteColumn())
+        self._bars = Progress(*columns, plain_column("fields[left]"), console=self.console)
         self._bars.start()
         self._all = self._bars.add_task(
             self.title, total=self.total, completed=self.done, left="starting"

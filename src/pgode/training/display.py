@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bars
 
+from pgode.runtime.terminal.console import Terminal, plain_column
 from pgode.training.checkpoint import Progress
 from pgode.training.gate_use import GateUse
 from pgode.training.metrics import EpochRow
@@ -38,16 +39,16 @@ class Live(Display):
     """A bar with loss terms, validation error and time left; a line per epoch off a terminal."""
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(stderr=True)
+        self.console = console or Terminal(stderr=True)
         self.preparing: TaskID | None = None
         self.doing = ""
         self.bars = Bars(
-            TextColumn("[bold]epoch {task.fields[epoch]}"),
+            TextColumn("epoch {task.fields[epoch]}", style="bold"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[terms]}"),
-            TextColumn("[cyan]{task.fields[validation]}"),
-            TextColumn("{task.fields[left]}"),
+            plain_column("fields[terms]"),
+            plain_column("fields[validation]", "cyan"),
+            plain_column("fields[left]"),
             console=self.console,
             disable=not self.console.is_terminal,
         )

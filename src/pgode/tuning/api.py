@@ -15,6 +15,7 @@ from pgode.runtime.errors import InputError
 from pgode.runtime.files import writable_folder
 from pgode.runtime.limits.bounds import WORKERS
 from pgode.runtime.locks import locked
+from pgode.runtime.terminal.console import Terminal
 from pgode.training.config import RunConfig
 from pgode.tuning.basis import base_config, fixed_names, settled
 from pgode.tuning.output.best import keep_best
@@ -95,9 +96,9 @@ def tune(
     with locked(path / RECORD, busy=f"another search is running in {path}"), claim(path):
         record.write(path)
         if isinstance(data, Trajectories) and not Path(source).exists():
-            files.write(trajectories, source)
+            files.write_own(trajectories, source)
         search = Search(
-            path, record, trials, keep_all=keep_all, console=console or Console(quiet=True)
+            path, record, trials, keep_all=keep_all, console=console or Terminal(quiet=True)
         )
         _say_plan(search, on_note)
         try:

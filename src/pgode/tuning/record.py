@@ -7,6 +7,7 @@ from typing import Any
 
 from pgode import __version__
 from pgode.runtime.errors import InputError
+from pgode.runtime.outputs import claim_folder
 from pgode.runtime.settings import validated
 from pgode.runtime.stored.schema import parsed
 from pgode.runtime.stored.sealed import read_sealed, write_sealed
@@ -72,7 +73,7 @@ class TuningRecord:
         """The record of a tuning folder; None for a folder that is new or empty."""
         path = folder / RECORD
         if not path.exists():
-            _check_free(folder)
+            claim_folder(folder)
             return None
         content = read_sealed(path, FIX)
         parsed(StoredSearch, content, str(path), FIX)
@@ -134,21 +135,6 @@ def _other(folder: Path, difference: str) -> InputError:
         f"started it, so that its trials can be compared. Repeat that command, or choose another "
         f"folder with -o."
     )
-
-
-def _check_free(folder: Path) -> None:
-    """Refuse a folder with other content; what a killed start leaves behind is hidden."""
-    if folder.is_file():
-        raise InputError(
-            f"{folder} is a file. Expected a folder for the search. Choose another with -o."
-        )
-    found = folder.iterdir() if folder.exists() else ()
-    others = [each.name for each in found if not each.name.startswith(".")]
-    if others:
-        raise InputError(
-            f"{folder} is no tuning folder, but is not empty: it has {sorted(others)[0]}. Expected "
-            f"a new folder, or one that pgode tune wrote. Choose another with -o."
-        )
 
 
 def _flat(content: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

@@ -173,10 +173,13 @@ def test_changed_attributes_are_noticed(ending, name, value, tmp_path):
 
 
 @BOTH
-def test_writing_replaces_what_was_there(ending, tmp_path):
+def test_writing_replaces_what_was_there_if_asked_to(ending, tmp_path):
     path = tmp_path / f"data{ending}"
     files.write(whole(), path)
-    files.write(uneven(), path)
+    with pytest.raises(InputError, match="it exists and is kept"):
+        files.write(uneven(), path)
+    assert files.read(path).hash == whole().hash
+    files.write(uneven(), path, overwrite=True)
     assert files.read(path).hash == uneven().hash
 
 
@@ -193,7 +196,7 @@ def test_a_write_that_fails_leaves_the_old_content_and_nothing_else(ending, tmp_
 
     monkeypatch.setattr(xr.Dataset, method, full)
     with pytest.raises(OSError, match="no space left"):
-        files.write(uneven(), path)
+        files.write(uneven(), path, overwrite=True)
     with pytest.raises(OSError, match="no space left"):
         files.write(uneven(), tmp_path / f"new{ending}")
     assert [p.name for p in tmp_path.iterdir()] == [path.name]

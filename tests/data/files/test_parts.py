@@ -33,7 +33,7 @@ def test_the_mask_is_written_once_a_part_needs_it(tmp_path, ending):
     data, path = build(observed=observed), tmp_path / f"data.{ending}"
     write_parts((data.select([k]) for k in range(3)), path)
     assert files.read(path).hash == data.hash
-    write_parts([build()], path)
+    write_parts([build()], path, overwrite=True)
     assert files.read(path).hash == build().hash
 
 

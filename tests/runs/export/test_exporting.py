@@ -172,7 +172,7 @@ def test_an_export_that_differs_is_an_error_and_leaves_the_old_file(
     file.write_text("old")
     monkeypatch.setattr(check, "TOLERANCE", -1.0)
     with pytest.raises(InputError, match=r"differs from the model's own by .* Expected at most"):
-        export_run(trained(), file, until=UNTIL)
+        export_run(trained(), file, until=UNTIL, overwrite=True)
     assert file.read_text() == "old"
     assert [each.name for each in tmp_path.iterdir()] == ["model.pt2"]
 

@@ -1,7 +1,7 @@
 """Read and write trajectories; the ending of the path selects the format."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,9 +9,10 @@ from pgode.data.files import netcdf, npz, parts, zarr
 from pgode.data.files.guard.integrity import ContentWarning
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
+from pgode.runtime.outputs import claim_output
 from pgode.runtime.reading import check_file, check_folder
 
-__all__ = ["check_output", "is_data", "read", "read_again", "write"]
+__all__ = ["check_output", "is_data", "read", "read_again", "write", "write_own"]
 
 Writer = Callable[[Trajectories, Path], None]
 
@@ -74,8 +75,18 @@ def read_again(path: str | Path) -> Trajectories:
         return read(path, force=True)
 
 
-def write(trajectories: Trajectories, path: str | Path) -> None:
-    """Write NetCDF (.nc) or zarr (.zarr); a reader sees the old content or the new, no mixture."""
+def write(trajectories: Trajectories, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write NetCDF (.nc) or zarr (.zarr); a reader sees the old content or the new, no mixture.
+
+    An existing file, or a zarr folder that pgode wrote, is replaced only with `overwrite`, so that
+    a path typed twice costs nothing. Parts of a run and other folders are never replaced.
+    """
+    check_output(path, inputs=[_file_of(trajectories)], overwrite=overwrite)
+    write_own(trajectories, path)
+
+
+def write_own(trajectories: Trajectories, path: str | Path) -> None:
+    """The same for a file that pgode keeps for itself, and replaces if it is left over."""
     writer = _writer(Path(path))
     if trajectories.is_stored:
         parts.write_stored(trajectories, Path(path))
@@ -83,14 +94,29 @@ def write(trajectories: Trajectories, path: str | Path) -> None:
         writer(trajectories, Path(path))
 
 
+def _file_of(trajectories: Trajectories) -> Path | None:
+    """The file that values are still read from, if they are not in memory."""
+    states = trajectories.stored("states")
+    source = None if states is None else getattr(states.source, "numbers", states.source)
+    return getattr(source, "path", None)
+
+
 def is_data(path: Path) -> bool:
     """Whether a path has the ending of a data file."""
     return path.suffix.lower() in READABLE
 
 
-def check_output(path: str | Path) -> None:
-    """Refuse a path that `write` could not write, before any long work is done for it."""
-    _writer(Path(path))
+def check_output(
+    path: str | Path, *, inputs: Iterable[Path | str | None] = (), overwrite: bool = False
+) -> None:
+    """Refuse a path that `write` would not write, before any long work is done for it.
+
+    `inputs` are what the command reads, see `pgode.runtime.outputs`.
+    """
+    path = Path(path)
+    _writer(path)
+    is_folder = WRITABLE[path.suffix.lower()].is_folder
+    claim_output(path, inputs=inputs, overwrite=overwrite, folder=is_folder)
 
 
 def _writer(path: Path) -> Writer:
@@ -100,11 +126,5 @@ def _writer(path: Path) -> Writer:
         raise InputError(
             f"cannot write {path}: the ending {path.suffix or '(none)'} is not known. "
             f"Expected one of {', '.join(WRITABLE)}. Choose another output path."
-        )
-    if path.exists() and path.is_dir() != known.is_folder:
-        existing = "file" if known.is_folder else "folder"
-        raise InputError(
-            f"cannot write {path}: a {existing} of that name is in the way. Expected a free path, "
-            f"or {path.suffix} data to replace. Remove it or choose another output path."
         )
     return known.write

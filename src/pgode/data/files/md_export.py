@@ -13,7 +13,8 @@ from pgode.data.files.guard.hdf5 import check_hdf5
 from pgode.data.files.md_files import mdtraj, quiet, read_topology, selected
 from pgode.data.molecules import Atoms
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing, writable_file
+from pgode.runtime.files import replacing
+from pgode.runtime.outputs import claim_output
 
 ENDINGS = (".dcd", ".xtc", ".trr", ".pdb", ".nc", ".netcdf", ".gro", ".xyz")
 """Formats that can be written; .nc and .netcdf are those of Amber."""
@@ -28,15 +29,18 @@ def write(
     sample: int | None = None,
     selection: str | None = None,
     source: str = "the given data",
+    overwrite: bool = False,
 ) -> int:
     """Write positions as a trajectory; the ending of `output` selects the format.
 
     `data` is the dataset of a forecast (its mean is written, or one of its samples) or of
     trajectories. All systems are written one after another unless one is chosen. Without a
     `topology` that of the data is used; one with more atoms is reduced to those of the data
-    (`selection`, or the default of `md.read`). Returns the number of frames written.
+    (`selection`, or the default of `md.read`). An existing file is replaced only with `overwrite`.
+    Returns the number of frames written.
     """
     check_output(output)
+    claim_output(output, inputs=[topology], overwrite=overwrite)
     states = _states(data, sample, source)
     positions, times = _frames(data, states, system, source)
     atoms = _atoms(data, positions.shape[1], topology, selection, source)
@@ -62,13 +66,12 @@ def write(
 
 
 def check_output(output: Path) -> None:
-    """Refuse a path that `write` could not write."""
+    """Refuse a path whose ending names no format."""
     if output.suffix.lower() not in ENDINGS:
         raise InputError(
             f"cannot write {output}: the ending {output.suffix or '(none)'} is not known. Expected "
             f"one of {', '.join(ENDINGS)}. Choose another output path."
         )
-    writable_file(output)
 
 
 def open_forecast_or_data(path: Path, force: bool = False) -> xr.Dataset:

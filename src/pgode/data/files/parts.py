@@ -21,6 +21,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.runtime.disk.unfailing import UnfailingFile, unfailing_file, uninterrupted
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+from pgode.runtime.outputs import claim_output
 
 STREAMED = {
     "states": STATE_DIMS,
@@ -53,12 +54,20 @@ class Sink(Protocol):
         ...
 
 
-def write_parts(parts: Iterable[Trajectories], path: str | Path, *, compress: bool = True) -> None:
+def write_parts(
+    parts: Iterable[Trajectories],
+    path: str | Path,
+    *,
+    compress: bool = True,
+    overwrite: bool = False,
+) -> None:
     """Write systems that come in parts into one file (.nc or .zarr); a part must fit into memory.
 
     All parts have the same objects, frames and features on their axes, and the same attributes as
     the first. `compress=False` is faster, and takes the disk space of the plain numbers.
+    An existing file, or a zarr folder that pgode wrote, is replaced only with `overwrite`.
     """
+    claim_output(path, overwrite=overwrite, folder=Path(path).suffix.lower() == ".zarr")
     _write(parts, Path(path), compress, "")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
 from pgode.data import validation
+from pgode.data.labels.text import text_array
 from pgode.data.labels.transforms import TRANSFORMS
 from pgode.data.schema import strings
 from pgode.runtime.choices import one_of
@@ -33,9 +34,8 @@ def names(
         found["system_name"] = ("system", strings(given))
     if objects is None:
         return found
-    data = validation.array("object_names", objects, source)
-    validation.check_shape("object_names", data, PAIR, present.shape, source)
-    text = np.char.decode(data, "utf-8") if data.dtype.kind == "S" else data.astype(np.str_)
+    text = text_array("object_names", objects, source)
+    validation.check_shape("object_names", text, PAIR, present.shape, source)
     ranked = np.sort(np.where(present, text, ""), axis=1)
     for system, place in np.argwhere((ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != ""))[:1]:
         raise InputError(

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any
 
 NO_DATA = '{"systems":[]}'
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,16 @@ def asset(name: str) -> str:
     return (files("pgode.reports") / "assets" / name).read_text(encoding="utf-8")
 
 
+def is_page(path: Path) -> bool:
+    """Whether a file is a page that pgode wrote: all of them begin with the same policy."""
+    start = asset("report.html").split("$policy")[0] + POLICY
+    try:
+        with path.open("rb") as file:
+            return file.read(len(start)) == start.encode()
+    except OSError:
+        return False
+
+
 def page_json(content: Any) -> str:
     """JSON for `data`; characters that could end a script element are escaped."""
     text = json.dumps(content, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
@@ -85,4 +97,4 @@ def _policy(scripts: Sequence[str]) -> str:
     """
     digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts]
     allowed = " ".join(f"'sha256-{digest.decode()}'" for digest in digests)
-    return f"default-src 'none'; style-src 'unsafe-inline'; script-src {allowed}"
+    return f"{POLICY} {allowed}"

@@ -16,13 +16,15 @@ from pgode.reports.base.tables import column_groups, row_group, table_html
 from pgode.reports.base.verdicts import Verdict, verdict_list
 from pgode.reports.paired.rows import ComparedRows, how, title
 from pgode.runtime.files import write_text
+from pgode.runtime.outputs import claim_output
 
 LINES = ("own", *(f"term-{k}" for k in (5, 3, 2, 4, 6, 7, 0)))
 """Style classes of the lines, one for each run."""
 
 
-def write_comparison(result: RunComparison, path: Path) -> None:
-    """Write the page to `path`, in one step."""
+def write_comparison(result: RunComparison, path: Path, *, overwrite: bool = False) -> None:
+    """Write the page to `path`, in one step; an existing file is replaced only with `overwrite`."""
+    claim_output(path, overwrite=overwrite)
     write_text(path, render_comparison(result))
 
 

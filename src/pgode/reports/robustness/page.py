@@ -25,14 +25,16 @@ from pgode.reports.robustness.rows import (
 )
 from pgode.reports.robustness.verdicts import verdicts
 from pgode.runtime.files import write_text
+from pgode.runtime.outputs import claim_output
 
 LINE_CLASSES = ("term-1", "term-5", "term-2", "term-6", "term-3", "term-4", "term-0", "term-7")
 """Style classes of the lines, one for each run: solid and dashed in turn, so that two runs with
 equal curves both stay visible."""
 
 
-def write_robustness(result: Robustness, path: Path) -> None:
-    """Write the page to `path`, in one step."""
+def write_robustness(result: Robustness, path: Path, *, overwrite: bool = False) -> None:
+    """Write the page to `path`, in one step; an existing file is replaced only with `overwrite`."""
+    claim_output(path, overwrite=overwrite)
     write_text(path, render_robustness(result))
 
 

@@ -21,6 +21,7 @@ from pgode.reports.run.systems.trajectories import trajectories_section
 from pgode.reports.run.training import training_section
 from pgode.reports.run.uncertainty import uncertainty_section
 from pgode.runtime.files import write_text
+from pgode.runtime.outputs import claim_output
 
 Build = Callable[[PageContent], str]
 
@@ -43,8 +44,14 @@ DETAILS: tuple[tuple[str, str, Build], ...] = (
 """Sections after those of the presentation."""
 
 
-def write_report(data: ReportData, path: Path) -> None:
-    """Write the report of one training run to `path`, in one step."""
+def write_report(
+    data: ReportData, path: Path, *, overwrite: bool = False, own: bool = False
+) -> None:
+    """Write the report of one training run to `path`, in one step.
+
+    An existing file is replaced only with `overwrite`, or if it is the run's `own` page.
+    """
+    claim_output(path, overwrite=overwrite, own=own)
     write_text(Path(path), render(data))
 
 

@@ -40,7 +40,7 @@ class SimulatedParticles(Dataset):
         with locked(path):
             if not path.exists():
                 counts: dict[str, Any] = {**self.sizes[budget].counts}
-                files.write(simulate(self.system, objects=self.objects, **counts), path)
+                files.write_own(simulate(self.system, objects=self.objects, **counts), path)
         return path
 
     def read(self, budget: str, root: Path) -> Trajectories:

@@ -92,8 +92,8 @@ class SimulatedProtein(Dataset):
             preparation = Preparation(align=self.align)
             replicas = protein.collect_replicas(samples, preparation)
             if replicas is not None:  # First: once the data exists, nothing else is made.
-                files.write(replicas, self.replicas_file(budget, root))
-            files.write(protein.collect(samples, preparation), path)
+                files.write_own(replicas, self.replicas_file(budget, root))
+            files.write_own(protein.collect(samples, preparation), path)
         return path
 
     def read(self, budget: str, root: Path) -> Trajectories:

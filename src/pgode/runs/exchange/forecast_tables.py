@@ -10,7 +10,8 @@ from jaxtyping import Bool, Float, Shaped
 
 from pgode.data.labels.calendar import dates
 from pgode.runtime.errors import InputError
-from pgode.runtime.files import replacing, writable_file
+from pgode.runtime.files import replacing
+from pgode.runtime.outputs import claim_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +40,6 @@ def check_table_output(path: Path) -> None:
             f"cannot write {path}: Parquet needs the package pyarrow. Expected it to be installed. "
             f"Install it with pip install 'pgode[tables]', or write a table that ends in .csv."
         )
-    writable_file(path)
 
 
 def check_samples(path: Path, samples: int | None) -> None:
@@ -51,9 +51,10 @@ def check_samples(path: Path, samples: int | None) -> None:
         )
 
 
-def write_table(dataset: xr.Dataset, path: Path) -> None:
+def write_table(dataset: xr.Dataset, path: Path, *, overwrite: bool = False) -> None:
     """Write the table of a forecast as CSV or Parquet, in one step."""
     check_table_output(path)
+    claim_output(path, overwrite=overwrite)
     table = forecast_frame(dataset)
     with replacing(path) as temporary:
         if path.suffix.lower() == ".csv":

@@ -16,10 +16,12 @@ from pgode.runs.export.check import Comparison, compare, windows_of
 from pgode.runs.export.program import record
 from pgode.runs.export.refusals import check_exportable, unexportable
 from pgode.runs.export.signature import Signature, metadata
+from pgode.runs.outputs import run_inputs
 from pgode.runs.run import Run
 from pgode.runtime.choices import abridged, is_int
 from pgode.runtime.errors import InputError, PgodeError
-from pgode.runtime.files import replacing, writable_file
+from pgode.runtime.files import replacing
+from pgode.runtime.outputs import claim_output
 
 MOST_FRAMES = 100_000
 """Most frames of an exported forecast: they are part of the program, which is compiled."""
@@ -36,13 +38,12 @@ class Exported:
 
 
 def check_output(output: Path) -> None:
-    """Refuse an output that cannot be written, or in a format that is not known."""
+    """Refuse an output in a format that is not known, or that cannot be written here."""
     if output.suffix not in SUFFIXES:
         raise InputError(
             f"cannot export to {output}: its ending names no format. Expected .onnx (for "
             f"onnxruntime) or .pt2 (for torch.export). Choose one of these endings."
         )
-    writable_file(output)
     if output.suffix == onnx_file.SUFFIX:
         onnx_file.check_installed()
 
@@ -55,15 +56,19 @@ def export_run(
     force: bool = False,
     condition: int | None = None,
     until: int | None = None,
+    overwrite: bool = False,
 ) -> Exported:
     """Write the mean forecast of a run as a program, after checking that its numbers are ours.
 
     `data` are systems to compare forecasts on; the run's own if not given. `condition` and
-    `until` are the frames that it observes and forecasts; those of the training if not given. A
-    file that was there is replaced, once all is well. `force` is as for `pgode.read`.
+    `until` are the frames that it observes and forecasts; those of the training if not given. An
+    existing file is replaced only with `overwrite`, once all is well. `force` is as for
+    `pgode.read`.
     """
     path = Path(output)
     check_output(path)
+    files_read = run_inputs([run], None if isinstance(data, Trajectories) else data)
+    claim_output(path, inputs=files_read, overwrite=overwrite)
     opened = run if isinstance(run, Run) else Run.open(run)
     name = str(run.folder if isinstance(run, Run) else run)
     check_exportable(opened.model, name)

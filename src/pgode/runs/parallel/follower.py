@@ -122,7 +122,7 @@ def _file_of(data: Trajectories, source: str, folder: Path) -> Iterator[Path]:
         yield Path(source).absolute()
         return
     file = folder.absolute() / SHARED
-    files.write(data, file)
+    files.write_own(data, file)
     try:
         yield file
     finally:

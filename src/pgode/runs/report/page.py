@@ -21,6 +21,7 @@ from pgode.reports.molecule.data import MoleculeData
 from pgode.reports.molecule.deviation import deviation
 from pgode.runs.folder import read_noise_floor
 from pgode.runs.laws import force_laws, laws_of
+from pgode.runs.outputs import check_report, is_own_report
 from pgode.runs.report.examples import examples_of
 from pgode.runs.run import Run
 from pgode.runtime.choices import abridged, is_int
@@ -37,11 +38,15 @@ def write_run_report(
     samples: int,
     seed: int,
     horizons: Sequence[int] | None = None,
+    overwrite: bool = False,
 ) -> None:
     """Evaluate a run on data and write its HTML report.
 
     The default horizons are those of `Run.evaluate`: the trained one and multiples of 12 below it.
+    An existing file is replaced only with `overwrite`, except the page of the run in its folder
+    (report.html), which is made again.
     """
+    check_report(run, path, overwrite=overwrite)
     if not is_int(examples) or not 0 <= examples <= COUNT:
         raise InputError(
             f"cannot show {abridged(examples)} systems of each split. Expected 0 or more, at most "
@@ -75,6 +80,8 @@ def write_run_report(
             laws=laws_of(run, data) if force_laws(run.model) is not None else None,
         ),
         path,
+        overwrite=overwrite,
+        own=is_own_report(run.folder, path),
     )
 
 

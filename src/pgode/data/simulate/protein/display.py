@@ -3,13 +3,15 @@
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from pgode.runtime.terminal.console import plain_column
+
 
 class Bars:
     """A `Display` with bars for the equilibration and the samples, and the time left."""
 
     def __init__(self, console: Console) -> None:
         self._bars = Progress(
-            TextColumn("{task.description}"),
+            plain_column("description"),
             BarColumn(30),
             TextColumn("{task.completed:.0f}/{task.total:.0f} {task.fields[unit]}"),
             TimeRemainingColumn(elapsed_when_finished=True),

@@ -54,6 +54,7 @@ def simulate_samples(
     openmm_part("openmm", "System")
     samples = Samples(folder)
     busy = f"another command is simulating in {folder}"
+    samples.check_free(source)
     with locked(folder / "simulating", busy=busy), claim(folder):
         samples.claim(settings, source)
         return _simulate(source, settings, samples, jobs, engine, display)

@@ -21,6 +21,7 @@ from pgode.data.simulate.protein.settings import EXTENSIBLE, VERSION, Branch, Pr
 from pgode.data.simulate.protein.structure import Source
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_bytes, write_json, write_text
+from pgode.runtime.outputs import claim_folder
 
 SAMPLE = ("frames", "parameters", "replicas", "condition", "positions", "box")
 """Arrays in the file of a finished sample."""
@@ -31,6 +32,11 @@ class Samples:
     """Finished samples of one data set, one file each, and the state they start from."""
 
     folder: Path
+
+    def check_free(self, source: Source) -> None:
+        """Refuse a folder with other content."""
+        if not (self.folder / "settings.json").exists():
+            claim_folder(self.folder, begun=lambda folder: _is_begun(folder, source))
 
     def claim(self, settings: ProteinSettings, source: Source) -> None:
         """Create the folder for these settings, or check that it has them or can be extended."""
@@ -204,6 +210,14 @@ class Samples:
                 f"cannot read {self.folder / name}: {error}. Expected a finished part of a "
                 f"simulation. Remove this file; the same command creates it again."
             ) from None
+
+
+def _is_begun(folder: Path, source: Source) -> bool:
+    """Whether a process was killed after the first of the two files that a folder begins with."""
+    visible = [each for each in folder.iterdir() if not each.name.startswith(".")]
+    return [each.name for each in visible] == ["structure.pdb"] and (
+        visible[0].read_bytes() == source.pdb.encode()
+    )
 
 
 @cache
