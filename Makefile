@@ -5,7 +5,7 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: help demo test lint test-python test-browser bench docs vendor clean
+.PHONY: help demo test lint test-python test-browser attack bench docs vendor clean
 
 # The oldest supported Python comes first because the pinned set was tested with it.
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
@@ -73,6 +73,9 @@ test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
 		fi; \
 	fi
 	$(BIN)/python -m pytest -m browser $(PYTEST_FLAGS)
+
+attack: $(STAMP)  ## Bad input, damaged files, kills, signals, full disks; writes docs/attack.md
+	$(BIN)/python -m tests.attack --jobs $(TEST_JOBS) --page docs/attack.md
 
 bench: $(STAMP)  ## Measure speed, memory and scaling (benchmarks/)
 	$(BIN)/python -m benchmarks

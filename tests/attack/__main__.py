@@ -21,12 +21,26 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 from rich.console import Console  # noqa: E402
 from rich.progress import Progress  # noqa: E402
-
-from tests.attack import bad_inputs, files, kills, page, place, processes  # noqa: E402
+from tests.attack import (  # noqa: E402
+    bad_inputs,
+    disk,
+    files,
+    flips,
+    kills,
+    others,
+    page,
+    place,
+    processes,
+)
 from tests.attack.outcome import Outcome, Task  # noqa: E402
 
 CAMPAIGNS: dict[str, Callable[[bool], list[Task]]] = {
-    each.NAME: each.tasks for each in (bad_inputs, kills)
+    bad_inputs.NAME: bad_inputs.tasks,
+    kills.NAME: kills.tasks,
+    flips.NAME: flips.tasks,
+    disk.NAME: disk.tasks,
+    "signals": others.tasks_of_signals,
+    "fuzzing": others.tasks_of_fuzzing,
 }
 
 
@@ -96,7 +110,13 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
-    parser.add_argument("campaigns", nargs="*", choices=[*CAMPAIGNS, []], metavar="CAMPAIGN", help="all if none is named")
+    parser.add_argument(
+        "campaigns",
+        nargs="*",
+        choices=[*CAMPAIGNS, []],
+        metavar="CAMPAIGN",
+        help="all if none is named",
+    )
     parser.add_argument("--quick", action="store_true", help="a sample of every campaign")
     parser.add_argument("--jobs", type=int, default=2, help="workers")
     parser.add_argument("--only", help="only tries whose name has this in it")
@@ -108,7 +128,7 @@ def _options() -> argparse.Namespace:
 
 @contextmanager
 def _good_files(quick: bool, kept: Path | None) -> Iterator[Path]:
-    """A folder of good files, built in a process of its own, with room for the workers beside it."""
+    """A folder of good files, built in a process of its own; workers have theirs beside it."""
     with tempfile.TemporaryDirectory(prefix="pgode-attack-") as folder:
         good = Path(folder) / "good"
         if kept is None or not kept.exists():

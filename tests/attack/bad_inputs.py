@@ -78,7 +78,7 @@ def judged(
     if left or ran.children:
         return "leftover", ", ".join(left[:5]) or "a process"
     if ran.code == 2 and (fault := not_a_paragraph(ran.errors)):
-        return "message", f"{fault}: {ascii(ran.last_words)}"
+        return "message", f"{fault}: {ran.last_words!a}"
     if ran.seconds > MOST_SECONDS:
         return "too slow", f"{ran.seconds:.1f} s"
     if ran.megabytes > MOST_MEGABYTES:

@@ -47,7 +47,7 @@ def is_leftover(path: str) -> bool:
 
 
 def restore(folder: Path, good: Path, before: Content) -> None:
-    """Make a folder what the good one is, whose content `before` is; only differences are copied."""
+    """Make a folder what the good one is, whose content is `before`; copies what differs."""
     now = content(folder)
     for path in sorted(appeared(before, now) + lost(before, now), reverse=True):
         _remove(folder / path)

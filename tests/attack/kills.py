@@ -37,9 +37,7 @@ class Scene:
 
 SCENES = (
     Scene("simulate a new file", f"simulate springs -o new.nc {SMALL}", "new.nc"),
-    Scene(
-        "simulate over a file", f"simulate springs -o five.nc {SMALL} --overwrite", "five.nc"
-    ),
+    Scene("simulate over a file", f"simulate springs -o five.nc {SMALL} --overwrite", "five.nc"),
     Scene("simulate a new zarr", f"simulate springs -o new.zarr {SMALL}", "new.zarr"),
     Scene(
         "simulate over a zarr",
@@ -58,9 +56,7 @@ SCENES = (
     Scene("report in the run", "report run --examples 1 --samples 2", "run/report.html"),
     Scene("laws", "laws lawful --csv new.csv", "new.csv"),
     Scene("convert", "convert old -o new", "new", "convert old -o new --overwrite"),
-    Scene(
-        "train", f"train springs.nc -o new --epochs 2 {NETWORK}", "new", "train --resume new"
-    ),
+    Scene("train", f"train springs.nc -o new --epochs 2 {NETWORK}", "new", "train --resume new"),
     Scene(
         "train from a run",
         f"train springs.nc -o new --from run --keep-scales --epochs 1 {TINY}",
@@ -113,7 +109,9 @@ def attempt(scene: Scene, most: int, folder: Path) -> list[Outcome]:
         before = files.content(good)
         calls, ran = counted(scene.command.split(), folder, 0)
         if ran.code != 0:
-            return [task.outcome("accepted", f"without a kill: exit code {ran.code}: {ran.last_words}")]
+            return [
+                task.outcome("accepted", f"without a kill: exit code {ran.code}: {ran.last_words}")
+            ]
         wanted = fingerprint(folder / scene.output)
         points = sorted({1 + calls * k // min(calls, most) for k in range(min(calls, most))})
         found = []

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.table import Table
-
 from tests.attack.outcome import FAILURES, Outcome
 
 BEGIN, END = "<!-- attack: begin -->", "<!-- attack: end -->"

@@ -122,6 +122,5 @@ def _molecule() -> None:
     from pgode.cli.app import run_command
 
     molecular_dynamics.save(Path(), "dynamics.dcd", frames=60)
-    run_command(
-        "import md --trajectory dynamics.dcd --topology top.pdb -o atoms.nc --frames 12 --frame-time 0.2".split()
-    )
+    command = "import md --trajectory dynamics.dcd --topology top.pdb -o atoms.nc --frames 12"
+    run_command([*command.split(), "--frame-time", "0.2"])

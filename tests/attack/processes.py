@@ -133,7 +133,11 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def _prepare(
-    folder: Path, output: int, errors: int, environment: Mapping[str, str], limits: Mapping[int, int]
+    folder: Path,
+    output: int,
+    errors: int,
+    environment: Mapping[str, str],
+    limits: Mapping[int, int],
 ) -> None:
     os.setsid()
     os.chdir(folder)

@@ -23,12 +23,12 @@ CONFIGS = {
     "tabs": "training:\n\tepochs: 1\n",
     "unknown alias": "training: *here\n",
     "NUL": "training: {epochs: \0}\n",
-    "control characters": "model: {solver: {method: \"rk4\x1b[31m\"}}\n",
+    "control characters": 'model: {solver: {method: "rk4\x1b[31m"}}\n',
     "UTF-16": b"\xff\xfet\x00r\x00a\x00i\x00n\x00",
     "no UTF-8": b"training: {epochs: \xff\xfe}\n",
     "binary": bytes(range(256)) * 4,
     "NetCDF": b"\x89HDF\r\n\x1a\n" + bytes(200),
-    "markup": "model: {\"[/red]\": 1}\n",
+    "markup": 'model: {"[/red]": 1}\n',
     "set": "training: !!set {a, b}\n",
     "date": "training: {epochs: 2020-01-01}\n",
     "a bad date": "training: {epochs: 2020-13-45}\n",
@@ -67,7 +67,11 @@ SPACES = {
 
 CASES: list[Case] = [
     *(
-        case("train springs.nc -o new --config bad.yaml", write("bad.yaml", text), name=f"config: {n}")
+        case(
+            "train springs.nc -o new --config bad.yaml",
+            write("bad.yaml", text),
+            name=f"config: {n}",
+        )
         for n, text in CONFIGS.items()
     ),
     *(

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.attack.cases.case import Case, Make, case, cut, renamed, write
 
 READERS = (
@@ -137,7 +136,6 @@ DATASETS: dict[str, Make] = {
     "no times": dataset(lambda good: good.drop_vars("times")),
     "no edges": dataset(lambda good: good.drop_vars("edge_sender")),
     "no features": dataset(lambda good: good.drop_vars("feature")),
-    "no split": dataset(lambda good: good.drop_vars("split")),
     "words": dataset(lambda good: good.assign(states=good.states.astype(str))),
     "fewer dimensions": dataset(lambda good: good.isel(time=0)),
     "edge beyond": assigned("edge_sender", 99),
@@ -185,7 +183,6 @@ CHUNK = "states/0.0.0.0"
 STORES: dict[str, Make] = {
     "empty": lambda: Path("bad.zarr").mkdir(),
     "a file": write("bad.zarr", b"text"),
-    "no metadata": stored(lambda folder: (folder / ".zmetadata").unlink()),
     "cut metadata": stored(lambda folder: (folder / ".zmetadata").write_text('{"zarr_for')),
     "null metadata": stored(lambda folder: (folder / ".zmetadata").write_text("null")),
     "list metadata": stored(lambda folder: (folder / ".zmetadata").write_text("[1, 2]")),

@@ -1,10 +1,9 @@
-"""Names with markup, control characters and what no file can hold, in every place that has names."""
+"""Names with markup, control characters and what no file can hold, wherever there are names."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-
 from tests.attack.cases.case import Case, Make, case, write
 
 HOSTILE = {
@@ -72,7 +71,9 @@ def _cases() -> Iterator[Case]:
         )
         yield case("info", name=f"a path: {kind}", more=(f"{words(name)[:200]}.nc",))
         yield case("evaluate", name=f"a run: {kind}", more=(words(name),))
-        yield case("train springs.nc -o new", name=f"a model: {kind}", more=("--model", words(name)))
+        yield case(
+            "train springs.nc -o new", name=f"a model: {kind}", more=("--model", words(name))
+        )
         yield case(
             "train springs.nc -o new",
             name=f"a setting: {kind}",

@@ -97,7 +97,10 @@ WORKS = (
     ("evaluate run --samples 0 --json result.json", "result.json"),
     ("report run --examples 1 --samples 2 -o page.html", "page.html"),
     ("import wide wide.csv -o five.nc", "five.nc"),
-    ("simulate springs -o springs.zarr --train 1 --val 1 --test 1 --ood 0 --frames 4", "springs.zarr"),
+    (
+        "simulate springs -o springs.zarr --train 1 --val 1 --test 1 --ood 0 --frames 4",
+        "springs.zarr",
+    ),
 )
 """With --overwrite these succeed, and replace that file alone."""
 
@@ -162,8 +165,12 @@ CASES: list[Case] = [
     ),
     *(case(each, name=f"{each} (cannot be)") for each in PLACES),
     case("evaluate run", _gone, name="a run without checkpoints"),
-    case("evaluate run --json same.json --json same.json", name="an option twice", code=(0, 2),
-         writes="same.json"),
+    case(
+        "evaluate run --json same.json --json same.json",
+        name="an option twice",
+        code=(0, 2),
+        writes="same.json",
+    ),
     case("compare run other -o same.html --json same.html", name="two outputs of one name"),
     case("robustness run -o same.html --json ./same.html", name="two spellings of one output"),
 ]

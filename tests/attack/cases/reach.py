@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.attack.cases.case import Case, Make, case, renamed, without_manifest, write
 
 SECRET = "/etc/passwd"

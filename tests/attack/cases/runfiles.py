@@ -3,11 +3,11 @@
 import json
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from tests.attack.cases.case import Case, Make, case, edited, set_to, without_manifest
 
 WHOLE = {
@@ -111,6 +111,10 @@ def frames_back(calibration: Any) -> None:
     calibration["frames"].reverse()
 
 
+def elsewhere(place: str, record: Any) -> None:
+    record.update(source=place, relative=place)
+
+
 SINGLE: dict[str, tuple[str, Make]] = {
     "quantiles unsorted": (
         READ["calibration.json"],
@@ -144,8 +148,8 @@ SINGLE: dict[str, tuple[str, Make]] = {
     "newer format": ("evaluate run", set_to("run/config.json", "format", value=99)),
     "format text": ("evaluate run", set_to("run/config.json", "format", value={"a": 1})),
     "window": ("evaluate run", set_to("run/config.json", "window", "condition", value=0)),
-    "no source": ("evaluate run", set_to("run/data.json", "source", value="gone.nc")),
-    "source a fifo": ("evaluate run", set_to("run/data.json", "source", value="/dev/zero")),
+    "no source": ("evaluate run", edited("run/data.json", partial(elsewhere, "gone.nc"))),
+    "source endless": ("evaluate run", edited("run/data.json", partial(elsewhere, "/dev/zero"))),
     "source a number": ("evaluate run", set_to("run/data.json", "source", value=3)),
     "hash a number": ("info run", set_to("run/data.json", "hash", value=3)),
     "systems a list": ("info run", set_to("run/data.json", "systems", value=[1])),
@@ -267,10 +271,21 @@ def _touched(path: str) -> Make:
 CASES: list[Case] = [
     *_json_of_runs(),
     *(case(command, make, name=f"run: {name}") for name, (command, make) in SINGLE.items()),
-    *(case("forecast run springs.nc -o new.nc", m, name=f"weights: {n}") for n, m in WEIGHTS.items()),
+    *(
+        case("forecast run springs.nc -o new.nc", m, name=f"weights: {n}")
+        for n, m in WEIGHTS.items()
+    ),
     *(
         case("train --resume run", _progress(text), name=f"progress: {text[:40]}")
-        for text in ("", "[]", "null", '{"epoch": -3}', '{"epoch": "x"}', '{"who": 1}', "[" * 50_000)
+        for text in (
+            "",
+            "[]",
+            "null",
+            '{"epoch": -3}',
+            '{"epoch": "x"}',
+            '{"who": 1}',
+            "[" * 50_000,
+        )
     ),
     *(
         # The log is no part of a forecast, so a damaged one costs the log and not the run.
@@ -300,7 +315,9 @@ CASES: list[Case] = [
     ),
     case("verify run", _touched("run/normaliser.json"), name="verify: a scale"),
     case(
-        "evaluate run", _touched("run/calibration.json"), name="manifest: a spread of the calibration"
+        "evaluate run",
+        _touched("run/calibration.json"),
+        name="manifest: a spread of the calibration",
     ),
     case("verify run", _touched("run/calibration.json"), name="verify: a spread"),
     case("verify run", name="verify a good run", code=0),
