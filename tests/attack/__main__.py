@@ -34,6 +34,8 @@ from tests.attack import (  # noqa: E402
 )
 from tests.attack.outcome import Outcome, Task  # noqa: E402
 
+PREFIX = "pgode-attack-"
+
 CAMPAIGNS: dict[str, Callable[[bool], list[Task]]] = {
     bad_inputs.NAME: bad_inputs.tasks,
     kills.NAME: kills.tasks,
@@ -59,6 +61,9 @@ class Worker:
         task = self.tasks[number]
         try:
             return task.attempt(self.folder)
+        except Exception as error:  # One broken try must not end all the others.
+            said = f"the attack itself failed: {error!r}"
+            return [Outcome(task.campaign, task.group, task.name, "traceback", said)]
         finally:
             files.restore(self.folder, self.good, self.before)
 
@@ -100,6 +105,7 @@ def main() -> int:
                         progress.console.print(ascii(failed)[1:-1], markup=False, soft_wrap=True)
             pool.close()
             pool.join()
+    kills.forget()
     if options.json:
         options.json.write_text(json.dumps([asdict(each) for each in outcomes], indent=1))
     if options.page:
@@ -129,7 +135,7 @@ def _options() -> argparse.Namespace:
 @contextmanager
 def _good_files(quick: bool, kept: Path | None) -> Iterator[Path]:
     """A folder of good files, built in a process of its own; workers have theirs beside it."""
-    with tempfile.TemporaryDirectory(prefix="pgode-attack-") as folder:
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as folder:
         good = Path(folder) / "good"
         if kept is None or not kept.exists():
             context = multiprocessing.get_context("fork")

@@ -97,9 +97,14 @@ def preload() -> None:
     shutil.rmtree(library.parent)
 
 
+def forget() -> None:
+    """Remove the library."""
+    if os.environ.get("ATTACK_LIBRARY"):
+        shutil.rmtree(Path(os.environ["ATTACK_LIBRARY"]).parent, ignore_errors=True)
+
+
 def attempt(scene: Scene, most: int, folder: Path) -> list[Outcome]:
     """Count the calls of an undisturbed run, then kill one at each of them."""
-    task = Task(NAME, scene.name, scene.name, lambda _: [])
     if not os.environ.get("ATTACK_LIBRARY"):
         reason = "needs Linux and a C compiler, to count system calls"
         return [Outcome(NAME, scene.name, scene.name, skipped=reason)]
@@ -109,9 +114,8 @@ def attempt(scene: Scene, most: int, folder: Path) -> list[Outcome]:
         before = files.content(good)
         calls, ran = counted(scene.command.split(), folder, 0)
         if ran.code != 0:
-            return [
-                task.outcome("accepted", f"without a kill: exit code {ran.code}: {ran.last_words}")
-            ]
+            said = f"without a kill: exit code {ran.code}: {ran.last_words}"
+            return [Outcome(NAME, scene.name, scene.name, "accepted", said)]
         wanted = fingerprint(folder / scene.output)
         points = sorted({1 + calls * k // min(calls, most) for k in range(min(calls, most))})
         found = []

@@ -53,7 +53,3 @@ class Task:
     group: str
     name: str
     attempt: Callable[[Path], list[Outcome]]
-
-    def outcome(self, failure: str = "", detail: str = "", **measured: float | bool) -> Outcome:
-        """The outcome of this task."""
-        return Outcome(self.campaign, self.group, self.name, failure, detail, **measured)
