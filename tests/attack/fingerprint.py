@@ -7,7 +7,7 @@ from typing import Any
 
 PASSING = ("tensorboard", "manifest", "metrics.csv")
 """Logs, and what is made of the other files."""
-CLOCK = {"seconds", "training", "time", "date"}
+CLOCK = {"seconds", "training", "time", "date", "memory_gb"}
 """Keys of results that tell when and how fast."""
 
 

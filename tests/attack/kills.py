@@ -55,7 +55,7 @@ SCENES = (
     Scene("report", "report run --examples 1 --samples 2 -o new.html", "new.html"),
     Scene("report in the run", "report run --examples 1 --samples 2", "run/report.html"),
     Scene("laws", "laws lawful --csv new.csv", "new.csv"),
-    Scene("convert", "convert old -o new", "new", "convert old -o new --overwrite"),
+    Scene("convert", "convert old -o new", "new", "info new"),
     Scene("train", f"train springs.nc -o new --epochs 2 {NETWORK}", "new", "train --resume new"),
     Scene(
         "train from a run",

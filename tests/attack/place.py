@@ -3,8 +3,9 @@
 import json
 import os
 import shutil
+import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -63,12 +64,37 @@ def build(folder: Path, quick: bool = False) -> None:
         for command in COMMANDS if quick else (*COMMANDS, FIND_LAWS):
             if run_command(command.split()) != 0:
                 raise RuntimeError(f"the attack cannot start, because this failed: pgode {command}")
+        _half()
         _archive()
         _texts()
         bodies.trials(Path(), 4)
         write_reports(Path("reports"), 3)
         shutil.copytree(OLD_RUN, "old")
         _molecule()
+
+
+def _half() -> None:
+    """A run that was stopped after the first of two epochs, so that it can be resumed."""
+    from pgode.runs import api
+    from pgode.runs.training import TrainingStopped
+    from pgode.training.display import Display
+
+    class Stop(Display):
+        def epoch(self, *_: object) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    settings = {"model.width": 8, "training.batch": 4, "training.threads": 1}
+    settings |= {"window.condition": 6, "window.horizon": 6, "model.dynamics.prototypes": 2}
+    with suppress(TrainingStopped):
+        api.train(
+            "springs.nc",
+            "half",
+            preset="messages",
+            epochs=2,
+            processes=1,
+            settings=settings,
+            display=Stop(),
+        )
 
 
 def _tables() -> None:
