@@ -2,6 +2,7 @@
 
 import shlex
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from tests.attack import files
@@ -13,6 +14,7 @@ from tests.attack.processes import Finished, forked, started
 
 NAME = "bad inputs"
 ADVICE = "See pgode --help, or --help after a command."
+OUTPUTS = ("-o", "--output", "--json", "--csv", "--svg", "--folder", "--samples", "--resume")
 LONGEST = 1200
 """Letters of a refusal; more is no paragraph, but a dump."""
 
@@ -22,9 +24,23 @@ def tasks(quick: bool) -> list[Task]:
     found = []
     for group, cases in TABLE.items():
         assert len({each.name for each in cases}) == len(cases), _twice(cases)
-        chosen = cases[:: max(len(cases) // 12, 1)] if quick else cases
+        assert all(stays_inside(each) for each in cases), "a case reaches out of its folder"
+        chosen = cases[:: max(len(cases) // 8, 1)] if quick else cases
         found += [Task(NAME, group, each.name, partial(attempt, group, each)) for each in chosen]
     return found
+
+
+def stays_inside(tried: Case) -> bool:
+    """Whether a command that wrongly obeys could only harm the folder it is tried in.
+
+    Folders are restored after each case, but nothing else is: no case may name an output elsewhere,
+    however sure it is to be refused. Nobody can create a file in /proc.
+    """
+    safe = ("/proc/", "/dev/stdin")
+    named = [word.partition("=")[2] or word for word in tried.words]
+    outside = [word for word in named if word.startswith("/") and not word.startswith(safe)]
+    outputs = [b for a, b in pairwise(tried.words) if a in OUTPUTS]
+    return not outside and not any(path.startswith("..") for path in outputs)
 
 
 def _twice(cases: list[Case]) -> list[str]:

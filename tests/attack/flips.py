@@ -48,7 +48,7 @@ def tasks(quick: bool) -> list[Task]:
     found = []
     for target in TARGETS:
         blocks = 1 if quick else -(-target.count // BLOCK)
-        size = 4 if quick else BLOCK
+        size = 2 if quick else BLOCK
         found += [
             Task(NAME, target.path, f"{target.path} {k}", partial(attempt, target, k, size))
             for k in range(blocks)

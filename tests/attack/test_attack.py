@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from tests.attack import page
+from tests.attack.bad_inputs import stays_inside
 from tests.attack.cases import TABLE
+from tests.attack.cases.case import case
 from tests.attack.flips import TARGETS
 from tests.attack.outcome import FAILURES, Outcome
 
@@ -38,7 +40,14 @@ def test_every_class_was_tried(outcomes: list[dict[str, Any]]) -> None:
     tried = {each["group"] for each in outcomes}
     assert tried >= {*TABLE, "files may not grow"}
     assert {each["campaign"] for each in outcomes} >= {"bad inputs", "kills", "flipped bytes"}
-    assert len(outcomes) > 100
+    assert len(outcomes) > 90
+
+
+@pytest.mark.parametrize("line", ["train springs.nc -o /", "evaluate run --json /dev/full"])
+def test_a_case_that_could_harm_the_machine_is_not_tried(line: str) -> None:
+    assert not stays_inside(case(line))
+    assert not stays_inside(case("simulate springs -o ../new.nc"))
+    assert stays_inside(case("simulate springs -o /proc/new.nc"))
 
 
 def test_the_whole_attack_is_as_large_as_it_claims() -> None:

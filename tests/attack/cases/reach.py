@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import socket
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,16 @@ def fifo(path: str) -> Make:
         Path(path).unlink(missing_ok=True)
         os.mkfifo(path)
         without_manifest(Path(path).parts[0])
+
+    return make
+
+
+def socket_at(path: str) -> Make:
+    """What is no file. A device would do as well, but who replaces one harms the whole machine."""
+
+    def make() -> None:
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind(path)
 
     return make
 
@@ -67,7 +78,8 @@ def _virtual(file: Any, shape: Any) -> None:
     import h5py
 
     layout = h5py.VirtualLayout(shape, "f8")
-    layout[...] = h5py.VirtualSource("five.nc", "states", shape=(18, 5, 24, 4))[:1, :1, :1, :1]
+    source = h5py.VirtualSource("five.nc", "states", shape=(18, 5, 24, 4))
+    layout[:1, :1, :1, :1] = source[:1, :1, :1, :1]
     file.create_virtual_dataset("states", layout)
 
 
@@ -180,7 +192,7 @@ CASES: list[Case] = [
     case("simulate springs -o bad.nc", fifo("bad.nc"), name="simulate onto a fifo"),
     case("evaluate run --json bad.json", fifo("bad.json"), name="JSON onto a fifo"),
     case("report run -o bad.html --overwrite", fifo("bad.html"), name="report onto a fifo"),
-    case("evaluate run --json /dev/full", name="JSON onto a device"),
+    case("evaluate run --json bad.json", socket_at("bad.json"), name="JSON onto a socket"),
     *(
         case(command, link(path, "/dev/zero"), name=f"{command} ({path} /dev/zero)")
         for command, path in (
