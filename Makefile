@@ -5,8 +5,8 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
-.PHONY: help demo test lint test-python test-browser test-all bench docs install-verified hashes \
-	licences vendor clean
+.PHONY: help demo test lint test-python test-browser test-all attack bench docs install-verified \
+	hashes licences vendor clean
 
 # The oldest supported Python comes first because the pinned set was tested with it.
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
@@ -90,6 +90,9 @@ test-browser: $(STAMP)  ## The tests that open the report in headless Chromium
 test-all:  ## The tests with Python 3.11, 3.12 and 3.13, as far as they are on this machine
 	@$(check-python)
 	@$(PYTHON) -m release.interpreters $(PYTHONS) --target $(TARGET)
+
+attack: $(STAMP)  ## Bad input, damaged files, kills, signals, full disks; writes docs/attack.md
+	$(BIN)/python -m tests.attack --jobs $(TEST_JOBS) --page docs/attack.md
 
 bench: $(STAMP)  ## Measure speed, memory and scaling (benchmarks/)
 	$(BIN)/python -m benchmarks
