@@ -85,11 +85,7 @@ def test_python_of_a_page_runs_from_top_to_bottom(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code = "\n".join(blocks(page, "python"))
-    if page.name == "README.md":
-        assert "train=64" in code
-        code = code.replace("train=64", "train=16")  # the same lines, in a quarter of the time
-    exec(compile(code, named(page), "exec"), {"__name__": "page"})
+    exec(compile("\n".join(blocks(page, "python")), named(page), "exec"), {"__name__": "page"})
     printed = capsys.readouterr().out
     assert printed
     if page.name == "README.md":
