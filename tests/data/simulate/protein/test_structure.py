@@ -181,7 +181,7 @@ def test_what_is_no_structure_file_is_refused(tmp_path, text, message):
 def test_binary_is_no_structure(tmp_path):
     path = tmp_path / "x.pdb"
     path.write_bytes(bytes(range(256)))
-    with pytest.raises(InputError, match="plain text"):
+    with pytest.raises(InputError, match="not UTF-8 text"):
         from_file(path)
 
 
