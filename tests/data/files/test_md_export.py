@@ -1,5 +1,6 @@
 """Data and forecasts of molecules, exported for other tools."""
 
+import resource
 import warnings
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from tests.data.files.test_md import read  # noqa: E402
 
 from pgode.data.files import md, md_export  # noqa: E402
 from pgode.data.molecules import Preparation  # noqa: E402
-from pgode.runtime.errors import InputError  # noqa: E402
+from pgode.runtime.errors import InputError, WriteError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Warning. The 'netCDF4'")
 
@@ -50,6 +51,23 @@ def test_one_system_is_written_with_the_atoms_of_a_topology_that_has_water(tmp_p
         assert [atom.residue.resSeq for atom in found.topology.atoms][-1] == 7
     bare = data.dataset.drop_vars("topology")
     assert md_export.write(bare, tmp_path / "top.pdb", tmp_path / "bare.dcd") == 24
+
+
+@pytest.mark.parametrize("ending", [".dcd", ".xtc", ".trr", ".nc"])
+def test_a_full_disk_is_noticed_where_mdtraj_does_not(ending: str, tmp_path: Path) -> None:
+    data = read(made.save(tmp_path, "run.trr")).dataset
+    output = tmp_path / "new" / f"out{ending}"
+    md_export.write(data, None, output)
+    before = output.read_bytes()
+    for limit in (len(before) - 1, len(before) * 3 // 4):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        try:
+            with pytest.raises(WriteError, match="What was there before is unchanged"):
+                md_export.write(data, None, output)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        assert output.read_bytes() == before
+        assert [path.name for path in output.parent.iterdir()] == [output.name]
 
 
 def test_export_refuses_what_it_cannot_write(run: Path, tmp_path: Path) -> None:

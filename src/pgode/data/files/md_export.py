@@ -1,5 +1,6 @@
 """Exporting forecasts and data to trajectory files of molecular dynamics."""
 
+import errno
 import tempfile
 from pathlib import Path
 from typing import Any, get_args
@@ -12,10 +13,13 @@ from pgode.data.files.guard.damage import damaged
 from pgode.data.files.guard.hdf5 import check_hdf5
 from pgode.data.files.md_files import mdtraj, quiet, read_topology, selected
 from pgode.data.molecules import Atoms
+from pgode.runtime.disk.room import DISK, OutOfRoomError, disk_error
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
 from pgode.runtime.outputs import claim_output
 
+SPARE = 2**16
+"""Bytes that must fit after the last one of a file."""
 ENDINGS = (".dcd", ".xtc", ".trr", ".pdb", ".nc", ".netcdf", ".gro", ".xyz")
 """Formats that can be written; .nc and .netcdf are those of Amber."""
 
@@ -52,10 +56,14 @@ def write(
         try:
             with quiet():
                 trajectory.save(str(named))
+            _check_room(named)
             named.replace(temporary)
         except InputError:
             raise
         except Exception as error:
+            _check_room(named)
+            if (refused := disk_error(error)) is not None and refused.errno in DISK:
+                raise refused from None
             raise InputError(
                 f"cannot write {output} ({error or type(error).__name__}). Expected positions that "
                 f"the format can hold. Choose another ending: {', '.join(ENDINGS)}."
@@ -63,6 +71,20 @@ def write(
         finally:
             named.unlink(missing_ok=True)
     return len(positions)
+
+
+def _check_room(path: Path) -> None:
+    """Fail if no more could be written to a file: some formats of mdtraj ignore a full disk.
+
+    Their files then end where the disk did, and this asks for more than a block of it.
+    """
+    if not path.exists():
+        return
+    size = path.stat().st_size
+    with path.open("ab", buffering=0) as file:
+        if file.write(bytes(SPARE)) < SPARE:
+            raise OutOfRoomError(errno.ENOSPC, size + SPARE)
+        file.truncate(size)
 
 
 def check_output(output: Path) -> None:
