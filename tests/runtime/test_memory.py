@@ -44,7 +44,8 @@ def test_a_share_that_is_none_is_refused(monkeypatch, text):
 def test_what_does_not_fit_is_refused_with_both_amounts(monkeypatch):
     monkeypatch.setenv("PGODE_MEMORY", "2GB")
     memory.refuse_beyond_memory(1.9e9, "the work", "Do less.")
-    with pytest.raises(InputError, match=r"the work needs about 2\.5 GB .* use 2 GB.*Do less\."):
+    said = r"the work needs about 2\.5 GB .* 2 GB are free.*Do less\."
+    with pytest.raises(InputError, match=said):
         memory.refuse_beyond_memory(2.5e9, "the work", "Do less.")
 
 

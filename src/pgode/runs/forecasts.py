@@ -262,7 +262,7 @@ def batch_forecast(
         ends,
         [raw(draws[k]) for k in range(samples)],
         {name: values.numpy() for name, values in result.contexts.items()},
-        (np.abs(scaled) > FAR).any(2),
+        np.asarray((np.abs(scaled) > FAR).any(2)),
     )
 
 

@@ -10,6 +10,8 @@ from pgode.runtime.choices import abridged, closest
 from pgode.runtime.errors import InputError
 
 Group = TypeVar("Group", bound=BaseModel)
+BEYOND = 10**4000
+"""Numbers beyond this are taken for this, which no setting allows either."""
 
 
 class Settings(BaseModel):
@@ -32,6 +34,8 @@ class Settings(BaseModel):
         for key, value in content.items() if isinstance(content, dict) else ():
             field = cls.model_fields.get(key)
             types = set(_leaves(field.annotation)) if field is not None else {bool}
+            if isinstance(value, int) and abs(value) > BEYOND:  # Python cannot write it.
+                content = {**content, key: BEYOND if value > 0 else -BEYOND}
             if types & {int, float} and bool not in types and _holds_truth_value(value):
                 raise PydanticCustomError("truth_value", "{value}", {"key": key, "value": value})
         return content

@@ -37,5 +37,5 @@ def _row(model: Forecaster) -> float:
     config = model.config
     ensemble = getattr(getattr(config, "dynamics", None), "ensemble", None)
     if ensemble is not None:
-        return 8.0 * ensemble * len(model.normaliser.features)
+        return 8.0 * int(ensemble) * len(model.normaliser.features)
     return 4.0 * max(int(getattr(config, "width", 1)), len(model.normaliser.features))
