@@ -112,7 +112,7 @@ def test_an_old_run_is_refused_with_the_command_that_converts_it() -> None:
 def test_nothing_is_overwritten_and_a_new_run_needs_no_conversion(
     converted: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match="it exists"):
+    with pytest.raises(InputError, match="which is kept"):
         convert_run(OLD, converted)
     with pytest.raises(InputError, match="needs no conversion"):
         convert_run(converted, tmp_path / "again")

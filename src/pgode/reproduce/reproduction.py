@@ -103,8 +103,9 @@ def _check(selection: Selection, jobs: int, engine: str, device: str) -> None:
 
 
 def _is_reproduction(folder: Path) -> bool:
-    """Whether a folder is one of this command: with data, trainings or results."""
-    return any((folder / name).is_dir() for name in ("data", "runs", "results"))
+    """Whether a folder is one of this command: with data, trainings, results or tables."""
+    parts = any((folder / name).is_dir() for name in ("data", "runs", "results", "logs"))
+    return parts or any(map(is_page, folder.glob("*.html")))
 
 
 def _check_tables(target: Path) -> None:

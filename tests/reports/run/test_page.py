@@ -224,7 +224,7 @@ def test_single_features_have_a_table_where_they_are_not_the_variables(report, p
 def test_the_report_replaces_an_old_one_in_one_step(report, tmp_path):
     path = tmp_path / "new folder" / "report.html"
     write_report(report, path)
-    write_report(report, path)
+    write_report(report, path, overwrite=True)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [each.name for each in path.parent.iterdir()] == ["report.html"]
 

@@ -81,7 +81,7 @@ def test_the_report_uses_the_trained_horizon_or_those_asked_for(
     text = path.read_text(encoding="utf-8")
     assert "&quot;horizons&quot;: [6]" in text
     assert "&lt;i&gt;state 0&lt;/i&gt;" in text and "<i>state" not in text
-    assert run_command([*command, "--horizons", "3,1"]) == 0
+    assert run_command([*command, "--horizons", "3,1", "--overwrite"]) == 0
     assert "&quot;horizons&quot;: [1, 3]" in path.read_text(encoding="utf-8")
     assert run_command([*command, "--horizons", "0"]) == 2
     said = " ".join(capsys.readouterr().err.split())
