@@ -233,5 +233,9 @@ def test_a_damaged_record_is_named(tmp_path, small_tune, small_space):
     content = json.loads((folder / "tuning.json").read_text())
     del content["space"]
     (folder / "tuning.json").write_text(json.dumps(content))
-    with pytest.raises(InputError, match=r"tuning.json: it lacks 'space'"):
+    with pytest.raises(InputError, match=r"tuning\.json was damaged or edited"):
+        small_tune(folder, small_space, trials=1)
+    del content["sha256"]  # As an earlier version wrote it.
+    (folder / "tuning.json").write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r'tuning\.json .* lacks the entry "space"'):
         small_tune(folder, small_space, trials=1)

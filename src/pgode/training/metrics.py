@@ -53,14 +53,17 @@ class MetricsLog:
         self._board: Any = None
 
     def rewind(self, epoch: int) -> None:
-        """Drop rows of epochs that a resumed run repeats."""
+        """Drop rows of epochs that a resumed run repeats, and put a damaged log aside.
+
+        Where it is, it would be listed as it is when training ends.
+        """
+        if self._damaged:
+            (self.folder / LOG).replace(self.folder / DAMAGED)
+            self._damaged = False
         self.rows = [row for row in self.rows if row["epoch"] <= epoch]
 
     def add(self, row: EpochRow) -> None:
         """Append one epoch and write the files."""
-        if self._damaged:  # Somebody may still want to look at it.
-            (self.folder / LOG).replace(self.folder / DAMAGED)
-            self._damaged = False
         self.rows.append(row)
         lines = "".join(json.dumps(_finite(each)) + "\n" for each in self.rows)
         write_text(self.folder / LOG, lines)

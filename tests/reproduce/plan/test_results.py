@@ -7,9 +7,11 @@ import pytest
 
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, result_file
+from pgode.reproduce.plan.stored import StoredResult
 from pgode.reproduce.plan.trials import Trial
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_json
+from pgode.runtime.stored.schema import parsed
 
 KEPT = sorted(
     path
@@ -21,6 +23,7 @@ KEPT = sorted(
 def test_every_kept_result_is_the_one_of_its_trial_and_survives_reading_and_writing():
     for path in KEPT:
         content = json.loads(path.read_text())
+        parsed(StoredResult, content, path.name, "")
         result = Result.from_json(content)
         assert result.trial.key == path.stem
         assert result.to_json() == content
@@ -39,5 +42,5 @@ def test_a_result_of_another_layout_is_refused(tmp_path):
     trial = Trial("springs", "smoke", "lstm")
     assert read_result(trial, tmp_path) is None
     write_json(result_file(trial, tmp_path), {"trial": trial.to_json(), "mse": {}})
-    with pytest.raises(InputError, match=r"springs-lstm-.*older ones have another layout"):
+    with pytest.raises(InputError, match=r"springs-lstm-.*Older versions have another layout"):
         read_result(trial, tmp_path)
