@@ -24,7 +24,7 @@ OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
             *("model.width=1e400", "model.width=[8]", "model.width={a: 1}", "model.width=8.5"),
             *("training.learning_rate=inf", "training.learning_rate=.nan"),
             *("training.learning_rate=-1", "training.learning_rate=.inf"),
-            *(f"training.batch={HUGE}x", "training.batch=0", f"training.epochs={BEYOND}"),
+            *(f"training.batch={HUGE}x", "training.batch=0"),
             *(
                 "training.curriculum=[[2, 3]]",
                 "training.curriculum=[[0.1]]",
@@ -166,7 +166,6 @@ CASES: list[Case] = [
         for text in (
             WIDE.format("true"),
             WIDE.format("9" * 40),
-            WIDE.format("'9'"),
             WIDE.format(".inf"),
             WIDE.format("2020-02-30"),
             WIDE.format("2020-02-28"),
