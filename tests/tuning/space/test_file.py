@@ -87,5 +87,5 @@ def test_a_setting_cannot_be_both_fixed_and_searched(read):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"gone.yaml.*Correct the path"):
+    with pytest.raises(InputError, match=r"gone.yaml.*Check the path"):
         read_space(tmp_path / "gone.yaml", run_config())

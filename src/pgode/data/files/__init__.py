@@ -60,7 +60,7 @@ def read(path: str | Path, *, force: bool = False) -> Trajectories:
             f"cannot read {path}: the ending {path.suffix or '(none)'} is not known. "
             f"Expected one of {', '.join(READABLE)}. {advice}"
         )
-    expected = f"trajectories in one of {', '.join(READABLE)}"
+    expected = f"a file of trajectories, one of {', '.join(READABLE)}"
     if known.is_folder:
         check_folder(path, expected=f"a folder, as {path.suffix} data is")
     else:

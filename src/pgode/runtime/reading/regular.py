@@ -127,7 +127,7 @@ def _unreadable(path: Path, what: str, expected: str, error: Exception) -> Input
             f"Change its permissions, or give another file."
         )
     return InputError(
-        f"cannot read {_named(path, what)}: {reason}. Expected {expected}. Correct the path."
+        f"cannot read {_named(path, what)}: {reason}. Expected {expected}. Check the path."
     )
 
 

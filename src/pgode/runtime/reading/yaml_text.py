@@ -94,9 +94,9 @@ class _Expansion:
             count, depth = count + inner, max(depth, below + 1)
         self.within.remove(id(node))
         if count > self.limits.nodes:
-            raise too_many(f"{_place(self.where, node.start_mark)}, with aliases,", self.limits)
+            raise too_many(f"{_place(self.where, node.start_mark)} with aliases,", self.limits)
         if depth > self.limits.depth:
-            raise too_deep(f"{_place(self.where, node.start_mark)}, with aliases,", self.limits)
+            raise too_deep(f"{_place(self.where, node.start_mark)} with aliases,", self.limits)
         self.known[id(node)] = count, depth
         return count, depth
 
