@@ -7,7 +7,7 @@ from typing import Any
 
 from cyclopts import Token, convert
 
-from pgode.runtime.choices import abridged, one_of
+from pgode.runtime.choices import LONGEST, abridged, one_of
 from pgode.runtime.errors import InputError
 from pgode.runtime.limits.bounds import FRAMES
 
@@ -19,7 +19,8 @@ def converted(kind: Any, tokens: Sequence[Token]) -> Any:
     """
     for token in tokens if kind is int else ():
         if not _is_whole(token.value):
-            raise InputError(f"it is {abridged(token.value)}. Expected a whole number. Correct it.")
+            text = token.value if len(token.value) <= LONGEST else f"{token.value[:LONGEST]}..."
+            raise InputError(f'it is "{text}". Expected a whole number. Correct it.')
     return convert(kind, tokens)
 
 
