@@ -221,9 +221,9 @@ def test_a_search_of_something_else_is_refused(tmp_path, small_tune, small_space
 
 def test_a_folder_with_other_content_is_refused(tmp_path, small_tune, small_space):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match=r"not empty: it has notes.txt"):
+    with pytest.raises(InputError, match=r"the folder holds notes.txt"):
         small_tune(tmp_path, small_space)
-    with pytest.raises(InputError, match=r"is a file"):
+    with pytest.raises(InputError, match=r"a file of that name"):
         small_tune(tmp_path / "notes.txt", small_space)
 
 
