@@ -26,15 +26,15 @@ kind of file that training replaces. `make attack` tries all."""
 def test_a_killed_training_is_whole_and_ends_with_the_same_bits(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "run"
+    folder, source = tmp_path / "run", str(data_file())
     with killed_at(number, monkeypatch) as done:
-        train(springs(), folder, settings(), source=str(data_file()))
+        train(springs(), folder, settings(), source=source)
     assert done[: len(ORDER)] == list(ORDER[: number + 1])
     if (folder / "config.json").exists():
         assert verify_run(folder).problems == []
         run = resume(folder, springs())
     else:
-        run = train(springs(), folder, settings(), source=str(data_file()))
+        run = train(springs(), folder, settings(), source=source)
     assert_same_run(run.folder, trained().folder)
     assert Manifest.read(folder) == Manifest.of(folder)
 
@@ -42,10 +42,10 @@ def test_a_killed_training_is_whole_and_ends_with_the_same_bits(
 def test_a_kill_in_calibration_leaves_a_run_that_opens(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "run"
+    folder, source = tmp_path / "run", str(data_file())
     with monkeypatch.context() as patch, killed_at(10**9, monkeypatch) as done:
         patch.setattr("pgode.runs.training.calibrate", lambda run, validation: None)
-        train(springs(), folder, settings(), source=str(data_file()))
+        train(springs(), folder, settings(), source=source)
     before = len(done)
     with killed_at(2, monkeypatch) as done:
         resume(folder, springs())
