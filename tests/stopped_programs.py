@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pgode.cli.app import run_command
-from pgode.runtime.stopping import command
+from pgode.runtime.stopping import command, kept
 from pgode.runtime.stopping.command import Charge, take_charge
 
 LIMIT = 300.0
@@ -102,6 +102,7 @@ def _become(program: Callable[[Charge], int], out: Path, grace: float) -> None:
         sys.stdout, sys.stderr = (open(n, "w", closefd=False) for n in (1, 2))  # noqa: SIM115
         for each in command.SIGNALS:
             signal.signal(each, signal.SIG_DFL)
+        kept.begin()
         code = program(take_charge(grace))
     except BaseException:
         traceback.print_exc()

@@ -41,7 +41,7 @@ STAGES = {
     "convert": ("{run} -o {new}", "pgode.runs.convert:convert_run"),
     "import table": ("{table} -o {new}.nc", WRITING),
     "import wide": ("{table} -o {new}.nc", "pgode.data.files.table.importing:from_table"),
-    "import md": ("{data} -o {new}.nc --topology {data}", "pgode.data.files.md:read"),
+    "import md": ("--trajectory {data} -o {new}.nc --topology {data}", "pgode.data.files.md:read"),
     "import mocap": ("{data} -o {new}.nc", "pgode.data.files.mocap:read"),
     "export-md": ("{data} -o {new}.pdb", "pgode.data.files.md_export:open_forecast_or_data"),
     "data covid": ("-o {new}.nc --source {new}", "pgode.data.files.covid:read_source"),
