@@ -21,15 +21,18 @@ def output() -> "Terminal":
 @contextmanager
 def shown_warnings(console: "Terminal") -> Iterator[None]:
     """Print each warning of pgode's once, as a line and not as a place in the code."""
-    usual = warnings.showwarning
+    usual, said = warnings.showwarning, set[str]()
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
         if issubclass(category, PgodeWarning):
+            if str(message) in said:
+                return
+            said.add(str(message))
             console.print(f"Warning: {message}", style="yellow")
         else:
             usual(message, category, *place, **more)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("default", PgodeWarning)
+        warnings.simplefilter("always", PgodeWarning)
         warnings.showwarning = show
         yield

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pgode.data.trajectories import Trajectories
-from pgode.runtime.errors import InputError
+from pgode.runtime.errors import InputError, PgodeWarning
 
 CONTENT, ATTRIBUTES = "content_hash", "attribute_hash"
 COVERED = (
@@ -27,7 +27,7 @@ COVERED = (
 """Attributes that the content hash leaves out."""
 
 
-class ContentWarning(UserWarning):
+class ContentWarning(PgodeWarning):
     """Data are used although they differ from what was written."""
 
 

@@ -99,7 +99,8 @@ def compiled_mixture(
 ) -> Mixture:
     """The mixture of `operators`, compiled where objects are few and only numbers are wanted."""
     weights = (*gather.parameters(), *update.parameters())
-    if len(gate) > FEW or type(graph) is not Graph or not only_numbers(gate, *weights):
+    # In a recorded program the number of objects is open, and may not be looked at.
+    if type(graph) is not Graph or not only_numbers(gate, *weights) or len(gate) > FEW:
         return operators
     base = gather.receive.bias.expand(len(gate), -1)
     if gather.context is not None and context is not None:
