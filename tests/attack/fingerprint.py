@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.attack.files import is_leftover
+
 PASSING = ("tensorboard", "manifest", "metrics.csv")
 """Logs, and what is made of the other files."""
 CLOCK = {"seconds", "training", "time", "date", "memory_gb"}
@@ -20,6 +22,7 @@ def fingerprint(path: Path) -> dict[str, str]:
         for each in sorted(path.rglob("*"))
         if each.is_file()
         and not each.name.endswith(".lock")
+        and not is_leftover(str(each.relative_to(path)))  # Counted by itself.
         and not any(part.startswith(PASSING) for part in each.relative_to(path).parts)
     }
 

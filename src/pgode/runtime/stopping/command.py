@@ -58,6 +58,10 @@ class Charge:
         self._code: int | None = None
         self._read, self._write = os.pipe()
         os.set_blocking(self._write, False)
+        try:
+            self._errors = os.dup(2)  # Code that silences a library redirects the stream itself.
+        except OSError:
+            self._errors = 2
 
     def install(self) -> None:
         """Note signals from now on. One that was ignored (nohup, background jobs) stays so."""
@@ -114,11 +118,11 @@ class Charge:
         if self.said or self.quiet:
             return
         self.said = True
-        bar = os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb"
+        bar = os.isatty(self._errors) and os.environ.get("TERM", "dumb") != "dumb"
         text = f"{SHOW_CURSOR if bar else ''}{kept.sentence()}\n"
         with suppress(OSError):
-            if os.name != "posix" or _writable(2):
-                os.write(2, text.encode("utf-8", "backslashreplace"))
+            if os.name != "posix" or _writable(self._errors):
+                os.write(self._errors, text.encode("utf-8", "backslashreplace"))
 
     def end(self, code: int) -> NoReturn:
         """Leave with this exit code."""
