@@ -9,6 +9,7 @@ from tests.data.files.mocap import bodies
 from tests.trained_runs import springs, trained
 
 from pgode.data import files
+from pgode.runtime.stored.manifest import Manifest
 
 SETTINGS = {
     "width.yaml": "model: {width: true}\n",
@@ -28,6 +29,7 @@ def make_files() -> None:
         record = Path(name, "data.json")
         edited = {**json.loads(record.read_text()), "source": "springs.nc"}
         record.write_text(json.dumps({**edited, "relative": "../springs.nc"}))
+        Manifest.of(Path(name)).write(Path(name))
     for name, text in SETTINGS.items():
         Path(name).write_text(text)
     rows = [f"{o},{t},{t + o},{t * o}" for t in range(12) for o in range(3)]

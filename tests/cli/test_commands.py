@@ -156,7 +156,7 @@ def test_info_says_what_is_in_data_and_runs(run: Path, capsys: Captured) -> None
 
 
 def test_an_interrupted_command_says_so(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    def interrupt(path: object) -> None:
+    def interrupt(path: object, force: bool = False) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(files, "read", interrupt)

@@ -156,5 +156,5 @@ def test_neither_the_data_nor_the_other_output_is_overwritten(
     assert data.read_bytes() == before
     both = str(tmp_path / "laws")
     assert run_command(["laws", run, "--csv", both, "--svg", both]) == 2
-    assert "Give --csv or --svg another name" in capsys.readouterr().err
+    assert "two outputs cannot both be written" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

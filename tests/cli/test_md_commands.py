@@ -170,7 +170,7 @@ BAD = {
     IMPORT + " --select water --atoms ca": 'none of the atoms that "ca" keeps',
     IMPORT + " --atoms most": 'no atoms "most"',
     IMPORT + " --align up": 'no align "up"',
-    IMPORT + " --splits half": "--splits half is not a list of numbers",
+    IMPORT + " --splits half": "--splits 'half' is not a list of numbers",
     IMPORT + " --splits 1,1,1": "splits are 1,1,1",
     IMPORT.replace("new/", "notes.txt/"): "Not a directory",
     "import mdd": '"mdd"',

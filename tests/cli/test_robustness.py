@@ -93,7 +93,7 @@ BAD = {
     "run twice": ("{runs}/k2 {runs}/k1 {runs}/k2/", "was given twice"),
     "zero": ("{runs}/k2 --magnitudes 0.1,0", "magnitudes 0.1, 0. Expected finite numbers above 0"),
     "negative": ("{runs}/k2 --magnitudes -0.1", "Expected finite numbers above 0"),
-    "no number": ("{runs}/k2 --magnitudes small", "--magnitudes small is not a list of numbers"),
+    "no number": ("{runs}/k2 --magnitudes small", "--magnitudes 'small' is not a list"),
     "horizon": ("{runs}/k2 --horizon 0", "over 0 frames"),
     "draws": ("{runs}/k2 --draws 0", "0 draws"),
     "split": ("{runs}/k2 --split tset", 'no system is in the split "tset"'),

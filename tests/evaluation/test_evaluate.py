@@ -14,7 +14,6 @@ from pgode.batches.normaliser import Normaliser
 from pgode.batches.windows import Windows
 from pgode.evaluation import Evaluation, NoiseFloor, evaluate, predict
 from pgode.models import build_model, model_config
-from pgode.runtime.errors import InputError
 
 VARIABLES = ("q", "v")
 FEATURES = ("qx", "qy", "vx", "vy")
@@ -87,15 +86,6 @@ def test_its_json_has_no_nan_and_is_read_back(result: Evaluation) -> None:
     for each in (result, replace(result, noise_floor=floor, training=None)):
         text = json.dumps(each.to_json(), allow_nan=False)
         assert Evaluation.from_json(json.loads(text)) == each
-
-
-@pytest.mark.parametrize("text", ["[1]", "{", '{"rmsd": [3]}', '{"mse": {}, "rmsd": {"test": 1}}'])
-def test_a_noise_floor_that_cannot_be_read_is_an_error_with_a_fix(text: str, tmp_path) -> None:
-    path = tmp_path / "noise_floor.json"
-    assert NoiseFloor.read(path) is None
-    path.write_text(text)
-    with pytest.raises(InputError, match=r"noise_floor\.json.*Run that command again"):
-        NoiseFloor.read(path)
 
 
 def test_errors_are_those_of_the_forecasts(result: Evaluation) -> None:

@@ -156,7 +156,7 @@ def test_settings_that_contradict_each_other_fail_alone(tmp_path, small_tune):
 
 def test_a_search_in_which_everything_fails_ends_soon(tmp_path, small_tune):
     path = tmp_path / "space.yaml"
-    path.write_text("training.learning_rate: {low: 1e30, high: 1e35}\n")
+    path.write_text("training.learning_rate: {low: 1.0e+14, high: 9.0e+14}\n")
     with pytest.raises(InputError, match=r"the first 3 trials all failed.*no finite loss"):
         small_tune(tmp_path / "t", path, trials=20, epochs=20)
     assert len(read_trials(tmp_path / "t")) == 3
@@ -184,7 +184,7 @@ def test_a_trial_whose_process_is_lost_is_tried_again_by_the_next_start(
 
 def test_a_search_without_a_complete_trial_says_why(tmp_path, small_tune):
     path = tmp_path / "space.yaml"
-    path.write_text("training.learning_rate: {low: 1e30, high: 1e35}\n")
+    path.write_text("training.learning_rate: {low: 1.0e+14, high: 9.0e+14}\n")
     with pytest.raises(InputError, match=r"no trial in .* no finite loss"):
         small_tune(tmp_path / "t", path, trials=1, epochs=20)
 

@@ -142,19 +142,16 @@ def _above(place: Path) -> Sequence[Path]:
 
 def _status(path: Path) -> os.stat_result | None:
     """What is at a path, links not followed; None if nothing is. Impossible names are refused."""
-    # The output is first written to a temporary file beside it, whose name is longer.
-    for each in (path.parent / f".{path.name}.12345678.part", path):
-        try:
-            found = os.lstat(each)
-        except FileNotFoundError:
-            found = None
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise InputError(
-                f"cannot write {path}: {reason}. Expected a path where a file can be made. "
-                f"Choose another output path."
-            ) from None
-    return found
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(
+            f"cannot write {path}: {reason}. Expected a path where a file can be made. "
+            f"Choose another output path."
+        ) from None
 
 
 def _place(path: Path) -> Path:

@@ -63,7 +63,7 @@ def test_a_full_disk_is_noticed_where_mdtraj_does_not(ending: str, tmp_path: Pat
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         try:
             with pytest.raises(WriteError, match="What was there before is unchanged"):
-                md_export.write(data, None, output)
+                md_export.write(data, None, output, overwrite=True)
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
         assert output.read_bytes() == before

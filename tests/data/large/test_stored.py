@@ -89,6 +89,6 @@ def test_blocks_of_frames_of_single_objects_where_series_are_long(monkeypatch):
 
 def test_what_does_not_fit_into_memory_is_refused_with_the_memory_it_needs(array, monkeypatch):
     monkeypatch.setenv("PGODE_MEMORY", "20kB")
-    with pytest.raises(InputError, match=r"all states at once needs about 57\.6 kB .* use 20 kB"):
+    with pytest.raises(InputError, match=r"all states at once needs about 57\.6 kB .* 20 kB are"):
         np.asarray(array)
     assert array.source.values_read == 0

@@ -22,6 +22,7 @@ from pgode.reports.molecule.player import drawing_library, player_data
 from pgode.runs.folder import read_noise_floor
 from pgode.runs.report import write_run_report
 from pgode.runtime.errors import InputError
+from pgode.runtime.stored.manifest import Manifest
 
 UNKNOWN = np.full(19, -1)
 
@@ -34,6 +35,7 @@ def written(data: Trajectories, folder, floor: object = None) -> str:
     run = trained_on(data, folder)
     if floor is not None:
         (folder / "noise_floor.json").write_text(json.dumps(floor))
+        Manifest.of(folder).write(folder)
     write_run_report(run, data, folder / "report.html", examples=1, samples=3, seed=0)
     return (folder / "report.html").read_text(encoding="utf-8")
 
@@ -225,7 +227,7 @@ def test_without_a_floor_or_hydrogens_there_is_still_a_report(tmp_path):
 def test_a_floor_that_cannot_be_read_is_an_error_with_a_fix(tmp_path, text):
     assert read_noise_floor(tmp_path) is None
     (tmp_path / "noise_floor.json").write_text(text)
-    with pytest.raises(InputError, match=r"noise_floor\.json.*Run that command again"):
+    with pytest.raises(InputError, match=r"noise_floor\.json.* (Run|Correct) "):
         read_noise_floor(tmp_path)
 
 

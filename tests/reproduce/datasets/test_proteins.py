@@ -27,6 +27,7 @@ from pgode.runs.run import Run
 from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_text
+from pgode.runtime.stored.sealed import read_sealed
 from pgode.training.config import run_config
 
 OPTIONS = ["--datasets", "5awl", "--models", "lstm,pgode", "--budget", "smoke"]
@@ -96,7 +97,7 @@ def test_the_floor_is_that_of_the_replicas_in_the_scale_of_the_run(folder):
     trained_on_all = [
         result
         for path in (folder / "results").glob("*.json")
-        if (result := Result.from_json(json.loads(path.read_text()))).evaluation is not None
+        if (result := Result.from_json(read_sealed(path, ""))).evaluation is not None
     ]
     assert len(trained_on_all) == 4
     full = next(result for result in trained_on_all if result.trial.model == "lstm")
@@ -111,7 +112,7 @@ def test_the_floor_is_that_of_the_replicas_in_the_scale_of_the_run(folder):
 def test_the_share_is_measured_from_the_last_value_to_the_floor(folder):
     found = rows(folder)
     paths = (folder / "results").glob("*.json")
-    results = [Result.from_json(json.loads(path.read_text())) for path in paths]
+    results = [Result.from_json(read_sealed(path, "")) for path in paths]
     for label in (f"PGODE, `{name}` preset" for name in ("paper", "paper-anchored", "default")):
         preset = label.split("`")[1]
         (floor,) = (

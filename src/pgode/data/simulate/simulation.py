@@ -84,12 +84,7 @@ def simulate(
             f"dt is {dt}. Expected a positive time step, from {SMALL:g} to {LARGE:g}. Use 0.001, "
             f"the published one."
         )
-    systems, features = sum(counts.values()), 2 * len(kind.axes)
-    refuse_beyond_memory(
-        8.0 * systems * objects * (PER_VALUE * schedule.frames * features + PER_PAIR * objects),
-        f"simulating {systems} systems of {objects} objects with {schedule.frames} frames",
-        "Simulate fewer systems (--train, --val, --test, --ood), objects or frames.",
-    )
+    _check_memory(kind, sum(counts.values()), objects, schedule.frames)
 
     parameters, initial = draw(kind, objects, counts, seed)
     states = kind.simulate(initial, columns(kind, parameters), schedule)
@@ -129,7 +124,7 @@ def planned_bytes(
 ) -> float:
     """Bytes of the states that `simulate` would make, to see whether there is room for them.
 
-    0 where it would refuse what is asked for.
+    More than memory can hold is refused for that first. 0 where `simulate` would refuse otherwise.
     """
     if name not in SYSTEMS:
         return 0.0
@@ -139,9 +134,21 @@ def planned_bytes(
         getattr(usual, split) if count is None else count
         for split, count in zip(SPLITS, counts, strict=True)
     )
-    values = 2 * len(kind.axes) * systems
-    values *= usual.objects if objects is None else objects
-    return 8.0 * max(values * (usual.frames if frames is None else frames), 0)
+    objects = usual.objects if objects is None else objects
+    frames = usual.frames if frames is None else frames
+    if min(systems, objects, frames) <= 0:
+        return 0.0
+    _check_memory(kind, systems, objects, frames)
+    return 8.0 * 2 * len(kind.axes) * systems * objects * frames
+
+
+def _check_memory(kind: ParticleSystem, systems: int, objects: int, frames: int) -> None:
+    features = 2 * len(kind.axes)
+    refuse_beyond_memory(
+        8.0 * systems * objects * (PER_VALUE * frames * features + PER_PAIR * objects),
+        f"simulating {systems} systems of {objects} objects with {frames} frames",
+        "Simulate fewer systems (--train, --val, --test, --ood), objects or frames.",
+    )
 
 
 def columns(

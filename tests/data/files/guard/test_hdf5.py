@@ -81,7 +81,7 @@ def many(file: h5py.File, secret: Path) -> None:
         (external_storage, "/more is stored in another file"),
         (virtual, "/more is a view of other datasets"),
         (loop, "occurs twice"),
-        (petabytes, "would hold 9.01e"),
+        (petabytes, "would hold 9.01 PB"),
         (huge_chunk, "would hold 2.15 GB"),
         (bomb, "would hold 1.07 GB"),
         (repeated_text, "would hold"),
