@@ -90,7 +90,7 @@ def test_python_of_a_page_runs_from_top_to_bottom(
     assert printed
     if page.name == "README.md":
         assert "(16, 10, 36, 4)" in printed
-        assert (tmp_path / "forecast.nc").is_file()
+        assert (tmp_path / "quick.nc").is_file()
 
 
 def test_readme_example_is_short() -> None:

@@ -67,7 +67,9 @@ class Spoiled:
 def spoil(patch: pytest.MonkeyPatch, kind: str, first: int, count: int) -> Spoiled:
     spoiled = Spoiled(kind, first, count)
     patch.setattr(PGODE, "loss", lambda model, batch: spoiled(model, batch))
-    patch.setattr("pgode.training.loop.gradient_norms", lambda *_: {})  # It is no step.
+    # Neither of them is a step.
+    patch.setattr("pgode.training.loop.gradient_norms", lambda *_: {})
+    patch.setattr("pgode.runs.training.refuse_step", lambda *_: None)
     return spoiled
 
 

@@ -102,27 +102,28 @@ def run_command(arguments: Sequence[str]) -> int:
         errors.print(f"Error: {error}", style="red")
         errors.print("See pgode --help, or --help after a command.")
         return BAD_INPUT
-    except OSError as error:
-        if error.filename is None:  # Not about a path that somebody gave.
-            raise
-        path = os.fsdecode(error.filename) if error.filename != "" else '""'
-        errors.print(
-            f"Error: cannot use {path}: {error.strerror}. Expected a file or folder that can be "
-            f"opened. Check the path.",
-            style="red",
-        )
-        return BAD_INPUT
     except KeyboardInterrupt:
         charge = in_charge()
         if charge is None:
-            errors.print(kept.sentence(), markup=False, highlight=False)
+            errors.print(kept.sentence())
             return INTERRUPTED
         charge.say()
         return charge.exit_code
     except Exception as error:  # Libraries report a full disk by errors of many types.
-        refused = unforeseen(error)
-        if refused is None:
+        problem = unforeseen(error) or _unusable(error)
+        if problem is None:
             raise
-        errors.print(f"Error: {refused}", style="red", markup=False, highlight=False)
+        errors.print(f"Error: {problem}", style="red")
         return BAD_INPUT
     return result if isinstance(result, int) else 0
+
+
+def _unusable(error: Exception) -> str | None:
+    """What the system refused to do with a path that somebody gave; None if it is not about one."""
+    if not isinstance(error, OSError) or error.filename is None:
+        return None
+    path = os.fsdecode(error.filename) if error.filename != "" else '""'
+    return (
+        f"cannot use {path}: {error.strerror}. Expected a file or folder that can be opened. Check "
+        f"the path."
+    )

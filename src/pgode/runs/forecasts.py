@@ -33,8 +33,8 @@ LEVEL = 90
 SAMPLES = 20
 """Sampled forecasts from which an interval comes if nobody asks for another number."""
 HELD = 10.0
-"""Bytes at the peak for each value of the mean, of the ends of intervals and of samples; measured
-10 to 17 (`python -m benchmarks.memory_needs`)."""
+"""Bytes at the peak for each value of the mean, of the ends of intervals and of samples, at least:
+`python -m benchmarks.memory_needs` compares."""
 LISTED = 5
 """Systems that a sentence lists."""
 

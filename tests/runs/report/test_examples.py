@@ -85,4 +85,4 @@ def test_the_report_uses_the_trained_horizon_or_those_asked_for(
     assert "&quot;horizons&quot;: [1, 3]" in path.read_text(encoding="utf-8")
     assert run_command([*command, "--horizons", "0"]) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "--horizons 0 is not a list of whole numbers" in said
+    assert "--horizons '0' is not a list of whole numbers" in said

@@ -185,5 +185,5 @@ def test_what_is_wrong_is_said_as_by_run_forecast(change: dict[str, Any], says: 
 
 
 def test_no_samples_are_refused_where_samples_are_asked_for() -> None:
-    with pytest.raises(InputError, match="Expected 1 or more samples"):
+    with pytest.raises(InputError, match="Expected 1 to 1000000 samples"):
         forecaster().sampled(**one(), samples=0)

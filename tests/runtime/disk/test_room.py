@@ -82,7 +82,7 @@ def test_work_that_cannot_fit_is_refused_before_it_begins(tmp_path: Path) -> Non
     free = free_room(tmp_path / "new" / "a")
     assert free is not None and free > 0
     require_room(tmp_path / "a", 1000)
-    with pytest.raises(WriteError, match=r"it needs about 1e\+06 GB, [0-9.e+]+ GB are free"):
+    with pytest.raises(WriteError, match=r"it needs about 1 PB, [0-9.e+]+ .B are free"):
         require_room(tmp_path / "a", 1e15)
 
 

@@ -69,10 +69,10 @@ from pgode.runtime.errors import WriteError
 data = simulate("springs", objects=3, frames=20, train=16, val=0, test=0, ood=0)
 folder = Path(sys.argv[1])
 writers = {
-    "a.nc": lambda path: files.write(data, path),
+    "a.nc": lambda path: files.write(data, path, overwrite=True),
     "b.nc": lambda path: write_parts((data.select(np.arange(k, k + 8)) for k in (0, 8)),
-                                     path, compress=False),
-    "c.zarr": lambda path: files.write(data, path),
+                                     path, compress=False, overwrite=True),
+    "c.zarr": lambda path: files.write(data, path, overwrite=True),
 }
 for name, write in writers.items():
     path = folder / name

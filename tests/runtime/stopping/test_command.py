@@ -168,6 +168,7 @@ def test_a_stop_within_a_commit_comes_after_it(tmp_path: Path, monkeypatch: pyte
         return done
 
     def program(charge: Charge) -> int:
+        monkeypatch.setattr("pgode.runtime.files.exchanged", lambda *_: False)  # As elsewhere.
         monkeypatch.setattr(Path, "rename", renamed)
         with replacing(target) as temporary:
             temporary.mkdir()

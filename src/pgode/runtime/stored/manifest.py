@@ -157,7 +157,8 @@ def changes(folder: Path, *names: str, adopt: bool = False) -> Iterator[None]:
         yield
     except BaseException:
         with suppress(InputError, OSError):  # The first problem is the one to tell.
-            _settle(folder, names)
+            if (folder / MANIFEST).exists():  # The folder may have been moved or removed.
+                _settle(folder, names)
         raise
     _settle(folder, names)
 
