@@ -69,6 +69,7 @@ def _show(found: "Verification") -> None:
     from rich.text import Text
 
     from pgode.cli.terminal import output
+    from pgode.runtime.terminal.console import Terminal
 
     table = Table(title=Text(f"{found.kind} {found.path}"), title_justify="left")
     table.add_column("file")
@@ -83,8 +84,9 @@ def _show(found: "Verification") -> None:
     console = output()
     console.print(table)
     for note in found.notes:
-        console.print(f"Note: {note}", markup=False, soft_wrap=True)
+        console.print(f"Note: {note}", soft_wrap=True)
+    errors = Terminal(stderr=True, soft_wrap=True)
     for problem in found.problems:
-        console.print(f"Wrong: {problem}", style="red", markup=False, soft_wrap=True)
+        errors.print(f"Error: {problem}", style="red")
     if not found.problems:
         console.print("Nothing is wrong.")

@@ -234,7 +234,7 @@ def check_settings(settings: str, source: str) -> None:
     """Generator settings are JSON, so that any tool can read how the data was made."""
     try:
         json.loads(settings)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"generator_settings in {source} is not JSON ({error}). Expected an object such as "
             f'{{"objects": 10}}. Write it with json.dumps.'

@@ -72,7 +72,7 @@ def train(
     if origin is not None:
         chosen = origin.origin.settings(model, preset, file, changes)
     else:
-        chosen = _possible(model or "pgode", preset, file, changes)
+        chosen = _possible("pgode" if model is None else model, preset, file, changes)
     training.check_free(Path(folder))
     training.check_new(Path(folder))
     given = None if isinstance(data, Trajectories) else data

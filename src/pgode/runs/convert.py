@@ -14,6 +14,7 @@ from pgode.runs.folder import DAMAGE, damaged
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing, write_bytes, write_json, write_text
 from pgode.runtime.outputs import claim_folder
+from pgode.runtime.reading import read_json_mapping
 from pgode.runtime.settings import merged
 from pgode.runtime.stored.manifest import Manifest
 from pgode.training.checkpoint import FORMAT, read_tensors, write_tensors
@@ -69,10 +70,10 @@ def _read_config(old: Path) -> dict[str, Any]:
         config = _json(old / "config.json")
         stored = config.get("format", 1)
         known = isinstance(config.get("model"), dict) and "name" in config
-    except (OSError, ValueError, AttributeError) as error:
+    except (InputError, OSError, ValueError, AttributeError) as error:
         raise InputError(
-            f"cannot convert {old}: {error}. Expected a folder that pgode train wrote. Check the "
-            f"path."
+            f"cannot convert {old}: {str(error).rstrip('.')}. Expected a folder that pgode train "
+            f"wrote. Check the path."
         ) from None
     if stored != 1 or not known:
         raise InputError(
@@ -190,5 +191,4 @@ def _renamed_terms(terms: Mapping[str, float]) -> dict[str, float]:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+    return read_json_mapping(path, expected="the file that pgode train wrote", allow_nan=True)

@@ -36,7 +36,7 @@ def test_commands_say_it_in_a_line_and_go_on(run: Path, capsys: pytest.CaptureFi
     assert "warn(" not in shown.err
     assert "pgode (preset messages)" in shown.out
     assert run_command(["verify", str(run)]) == 2
-    assert "Wrong: " in capsys.readouterr().out
+    assert "Error: " in capsys.readouterr().err
 
 
 def test_a_training_goes_on_without_its_log(run: Path) -> None:

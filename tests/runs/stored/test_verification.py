@@ -117,7 +117,7 @@ def test_the_command_prints_tables_and_ends_with_0_or_2(
     assert (found["path"], found["kind"], found["verified"]) == ("run", "run", False)
     assert [each["name"] for each in found["files"] if each["problem"]] == ["data.json"]
     assert run_command(["verify", "run"]) == 2
-    assert "Wrong: run/data.json is not as pgode wrote it" in capsys.readouterr().out
+    assert "Error: run/data.json is not as pgode wrote it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

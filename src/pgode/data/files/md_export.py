@@ -167,6 +167,11 @@ def _atoms(
 ) -> Any:
     """The topology of the atoms that the data holds."""
     stored = _stored_topology(data)
+    if topology is None and selection is not None:
+        raise InputError(
+            f"--select {selection!r} chooses atoms of a topology, and none was given. Expected the "
+            f"file of one beside it. Add --topology top.pdb, or leave out --select."
+        )
     if topology is None:
         if stored is None:
             raise InputError(

@@ -1,6 +1,7 @@
 """The examination of a raw table: of what `pgode import table` would make of it."""
 
 import shlex
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,7 +99,7 @@ def _first_line(path: Path) -> str:
     try:
         with open_bytes(path) as file:
             return file.readline(10_000).decode("utf-8", errors="replace")
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return ""  # What is wrong with the file is said when it is read.
 
 
