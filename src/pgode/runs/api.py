@@ -81,7 +81,7 @@ def train(
     if display is not None and trajectories.is_stored:
         display.say(f"{source} is large for the memory at hand, so it is read window by window")
     if preset is None and origin is None:
-        chosen = config_for(trajectories, model or "pgode", file, changes)
+        chosen = config_for(trajectories, "pgode" if model is None else model, file, changes)
         if on_preset is not None and chosen.preset != "default":
             on_preset(chosen.preset)
     fitted = within_data(chosen, trajectories, asked=names_horizon(file, changes))
