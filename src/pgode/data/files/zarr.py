@@ -1,10 +1,12 @@
 """Zarr folders, format 2: format 3 has no specification yet for fixed-width text."""
 
+import warnings
 from pathlib import Path
 
 import numcodecs  # type: ignore[import-untyped]
 import xarray as xr
 import zarr
+from zarr.errors import ZarrUserWarning
 
 from pgode.data.files import large
 from pgode.data.files.guard.damage import damaged
@@ -21,23 +23,26 @@ from pgode.runtime.files import replacing
 def read(path: Path, force: bool = False) -> Trajectories:
     """Read a zarr folder of the trajectories schema."""
     try:
-        check_zarr(path)
-        _check_arrays(path)
-        opened = xr.open_dataset(
-            path.absolute(),  # One such as a::b could mean the address of a server.
-            engine="zarr",
-            chunks=None,
-            consolidated=False,
-            decode_times=False,
-            decode_timedelta=False,
-            cache=False,
-        )
-        if large.is_large(opened):
-            dataset = large.opened(path, opened, _arrays(path))
-        else:
-            with opened:
-                dataset = opened.load()
-        incomplete = _incomplete(path)
+        with warnings.catch_warnings():
+            # What zarr does not recognise is missing then, and an error says so.
+            warnings.simplefilter("ignore", ZarrUserWarning)
+            check_zarr(path)
+            _check_arrays(path)
+            opened = xr.open_dataset(
+                path.absolute(),  # One such as a::b could mean the address of a server.
+                engine="zarr",
+                chunks=None,
+                consolidated=False,
+                decode_times=False,
+                decode_timedelta=False,
+                cache=False,
+            )
+            if large.is_large(opened):
+                dataset = large.opened(path, opened, _arrays(path))
+            else:
+                with opened:
+                    dataset = opened.load()
+            incomplete = _incomplete(path)
     except (ImportError, InputError):
         raise
     # Store, codec and metadata report damage by errors of many types.

@@ -177,8 +177,12 @@ class Charge:
         """End the process, whatever fails or hangs on the way."""
         try:
             cleaning = threading.Thread(target=self._clean, name="cleaning", daemon=True)
-            cleaning.start()
-            cleaning.join(CLEANING)
+            try:
+                cleaning.start()
+            except RuntimeError:  # The system gives no more threads.
+                self._clean()
+            else:
+                cleaning.join(CLEANING)
         finally:
             os._exit(self.exit_code)
 
