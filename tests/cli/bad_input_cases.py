@@ -79,7 +79,9 @@ CASES = [
     case("no key", "train springs.nc -o new --set =3", "--set =3", "--set model.width=64"),
     case("YAML to set", "train springs.nc -o new --set model.width=[", "--set model.width=[", "YA"),
     case("YAML", "train springs.nc -o new --config broken.yaml", "broken.yaml is not valid YAML"),
-    case("no mapping", "train springs.nc -o new --config list.yaml", "holds list", "Expected gro"),
+    case(
+        "no mapping", "train springs.nc -o new --config list.yaml", "holds a list", "Expected gro"
+    ),
     case("no config", "train springs.nc -o new --config no.yaml", "config no.yaml", "Check"),
     case("model", "train springs.nc -o new --model pgdoe", '"pgdoe"', 'Did you mean "pgode"?'),
     case("preset", "train springs.nc -o new --preset papr", '"papr"', 'Did you mean "paper"?'),

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from contextlib import suppress
 from difflib import get_close_matches
-from math import nan
 from operator import index
-from typing import SupportsFloat, SupportsIndex
+from typing import SupportsIndex
 
 from pgode.runtime.errors import InputError
-from pgode.runtime.limits.bounds import COUNT, LARGE, SMALL
+from pgode.runtime.limits.bounds import COUNT
 
 SIMILAR = 0.55
 """Least similarity (`difflib`) of a suggestion: "verlet" still suggests "velocity-verlet"."""
@@ -74,19 +73,4 @@ def check_int(option: str, value: object, least: int, most: int = COUNT) -> int:
     raise InputError(
         f"{option} is {abridged(value)}. Expected a whole number, {limits}. Give for instance "
         f"{option}={least}."
-    )
-
-
-def check_number(
-    option: str, value: object, least: float = SMALL, most: float = LARGE, what: str = "a number"
-) -> float:
-    """Return `value` if it is a finite number from `least` to `most`; otherwise raise an error."""
-    number = nan
-    if isinstance(value, SupportsFloat) and type(value).__name__ not in ("bool", "bool_"):
-        with suppress(TypeError, ValueError, OverflowError):
-            number = float(value)
-    if least <= number <= most:
-        return number
-    raise InputError(
-        f"{option} is {abridged(value)}. Expected {what} from {least:g} to {most:g}. Correct it."
     )

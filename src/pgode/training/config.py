@@ -12,7 +12,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.models.registry import model_class, model_config
 from pgode.runtime.errors import InputError
 from pgode.runtime.limits.bounds import COUNT, FRAMES, LARGE, SEED, SMALL, WORKERS
-from pgode.runtime.reading import parse_yaml, read_yaml
+from pgode.runtime.reading import parse_yaml, read_yaml_mapping
 from pgode.runtime.settings import Settings, UnknownSettingError, merged, setting_names, validated
 from pgode.training.checkpoint import OutdatedRunError, check_format
 from pgode.training.presets import find_preset, preset_for, presets_of
@@ -298,12 +298,9 @@ def parse_changes(pairs: list[str]) -> dict[str, Any]:
 
 def read_settings(file: Path) -> dict[str, Any]:
     """The content of a YAML file of settings, or of the config.json of a run."""
-    content = read_yaml(file, "the config")
-    if not isinstance(content, dict):
-        raise InputError(
-            f"the config {file} holds {type(content).__name__}, not keys and values. Expected "
-            f"groups such as model, window and training. See pgode train --help."
-        )
+    content = read_yaml_mapping(
+        file, "the config", expected="groups such as model, window and training"
+    )
     if "format" in content:  # The config.json of a run.
         check_format(content.pop("format"), file)
         return with_implied(content)

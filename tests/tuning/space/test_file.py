@@ -67,7 +67,7 @@ def test_a_kind_of_a_group_can_be_searched_by_its_name(read):
         ("training.seed: [1, 2]", ["--seed"]),
         ("name: [gru, lstm]", ["--model"]),
         ("model.walls: [none, reflect]", ["walls has an effect with dynamics=laws only"]),
-        ("- model.width", ["holds list", "model.width: [32, 64]"]),
+        ("- model.width", ["holds a list", "model.width: [32, 64]"]),
         ("model.width: [4", ["is not valid YAML"]),
         ("", ["names no settings", "--list-space"]),
     ],

@@ -31,6 +31,14 @@ def is_large(ds: xr.Dataset) -> bool:
     ) and all(name in ds.variables for name in REQUIRED)
 
 
+def loaded(path: Path, ds: xr.Dataset, raw: Callable[[Path], Raw]) -> xr.Dataset:
+    """The content of an opened file: in memory, or, if it is large, left there where it can be."""
+    if is_large(ds):
+        return opened(path, ds, raw(path))
+    with ds:
+        return ds.load()
+
+
 def opened(path: Path, ds: xr.Dataset, raw: Raw) -> xr.Dataset:
     """The dataset with states, masks, known inputs and, if they are many, edges left in the file.
 

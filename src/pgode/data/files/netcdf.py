@@ -37,11 +37,7 @@ def read(path: Path, force: bool = False) -> Trajectories:
             decode_timedelta=False,
             cache=False,
         )
-        if large.is_large(opened):
-            dataset = large.opened(path, opened, _arrays(path))
-        else:
-            with opened:
-                dataset = opened.load()
+        dataset = large.loaded(path, opened, _arrays)
     except (ImportError, InputError):
         raise
     # The HDF5 library reports damage by errors of many types.

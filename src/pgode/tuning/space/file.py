@@ -14,7 +14,7 @@ from typing import Any
 
 from pgode.runtime.choices import did_you_mean
 from pgode.runtime.errors import InputError
-from pgode.runtime.reading import read_yaml
+from pgode.runtime.reading import mapping, read_yaml
 from pgode.training.config import RunConfig
 from pgode.tuning.space.domains import Choice, Domain, Range, Value, same, shown
 from pgode.tuning.space.settings import changed, value_of
@@ -54,12 +54,7 @@ def _content(path: Path) -> dict[str, Any]:
     content = read_yaml(path, "the space")
     if content is None:
         return {}
-    if not isinstance(content, dict):
-        raise InputError(
-            f"the space {path} holds {type(content).__name__}, not settings and their values. "
-            f"Expected lines such as model.width: [32, 64]. Correct it."
-        )
-    return {str(key): value for key, value in content.items()}
+    return mapping(content, path, "the space", "lines such as model.width: [32, 64]")
 
 
 def _flat(content: Mapping[str, Any], before: str) -> Iterator[tuple[str, Any]]:
