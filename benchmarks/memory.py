@@ -14,7 +14,7 @@ import torch
 
 from benchmarks import Figure, Measurements, measured_alone
 from benchmarks.training_step import BATCH, EPOCH, HORIZON, Training, fresh_model, training_systems
-from pgode.training.memory import keep_freed_memory
+from pgode.runtime.allocation import keep_freed_memory
 
 
 def peak_bytes() -> int:

@@ -16,7 +16,7 @@ from benchmarks.memory import peak_bytes
 from benchmarks.training_step import CONDITION, Training, fresh_model
 from pgode.data.neighbours import distance_edges
 from pgode.data.trajectories import Trajectories
-from pgode.training.memory import keep_freed_memory
+from pgode.runtime.allocation import keep_freed_memory
 
 DENSITY, CUTOFF, UPDATE = 100.0, 0.4, 12
 """Atoms per nm^3 of a protein, and how `pgode simulate protein` joins them."""

@@ -20,7 +20,7 @@ from benchmarks.training_step import CONDITION, Training, fresh_model
 from pgode.data.neighbours import pairs_within
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.runs.forecasts import forecast_future
-from pgode.training.memory import keep_freed_memory
+from pgode.runtime.allocation import keep_freed_memory
 
 NEIGHBOURS, FITTED = 10, 1000
 """Mean number of neighbours, and the least number of objects in the fit of the exponent: below it,
@@ -129,7 +129,7 @@ def run(
 
     def alone(objects: int, parts: list[str], **changes: Any) -> Measurements:
         settings = {"objects": objects, "horizon": horizon, "width": width, "threads": threads}
-        repeats = 7 if objects <= 1000 else 3 if objects <= 10_000 else 1
+        repeats = 7 if objects <= 1000 else 3
         given = {**settings, "parts": parts, "repeats": repeats, **changes}
         measured: Measurements = measured_alone("benchmarks.scaling", given)
         return measured

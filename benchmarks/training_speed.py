@@ -32,7 +32,7 @@ from benchmarks.training_step import (
     training_systems,
 )
 from pgode.batches.windows import Windows
-from pgode.training.memory import keep_freed_memory
+from pgode.runtime.allocation import keep_freed_memory
 
 SHORT, LONGER = 2, 6
 """Horizons from which the plain version's full step is extrapolated."""

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ HEAVY = ("torch", "numba", "xarray", "numpy", "pandas", "matplotlib", "scipy", "
 
 RUN = """
 import sys
+from pathlib import Path
 from pgode.cli.app import run_command
 code = run_command(sys.argv[1:])
 print("imported:", *sys.modules)
@@ -72,3 +74,14 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         _ = pgode.forcast
     assert set(dir(pgode)) == set(pgode.__all__)
     assert all(getattr(pgode, name) is not None for name in pgode.__all__)
+
+
+def test_large_pages_are_asked_for_where_the_kernel_wants_to_be_asked():
+    show = "import os, pgode; print(os.environ.get('THP_MEM_ALLOC_ENABLE'))"
+    kernel = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    wanted = kernel.exists() and "[madvise]" in kernel.read_text()
+    plain = {key: value for key, value in os.environ.items() if key != "THP_MEM_ALLOC_ENABLE"}
+    for given, expected in (({}, "1" if wanted else "None"), ({"THP_MEM_ALLOC_ENABLE": "0"}, "0")):
+        words = [sys.executable, "-c", show]
+        done = subprocess.run(words, env=plain | given, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected

@@ -20,6 +20,16 @@ if "torch" not in sys.modules:
     # OpenMP reads it when torch is loaded. By default its threads spin while they wait for each
     # other, so that on a busy machine the one that has work waits for a core that another wastes.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        # pathlib takes longer to import than all of this file.
+        with open("/sys/kernel/mm/transparent_hugepage/enabled", encoding="ascii") as file:  # noqa: PTH123
+            asked_for = "[madvise]" in file.read()
+    except (OSError, ValueError):
+        asked_for = False
+    if asked_for:
+        # torch then asks for pages of 2 MB for its large tensors, as this kernel wants to be asked.
+        # Touching a new one page by page of 4 kB takes longer than most operations on it.
+        os.environ.setdefault("THP_MEM_ALLOC_ENABLE", "1")
 
 _WHERE = {
     "Edges": "pgode.data.trajectories",

@@ -13,6 +13,7 @@ from pgode.batches.epoch_windows import EpochWindows
 from pgode.batches.parallel.peers import LostProcessError, PeerFailedError
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
+from pgode.runtime.allocation import give_back_if_scarce, keep_freed_memory
 from pgode.runtime.errors import SolverError, TrainingError
 from pgode.runtime.signals import StopRequest, stop_on_signal
 from pgode.runtime.stored.checking import is_present
@@ -28,7 +29,6 @@ from pgode.training.descent import learning_rate, optimisers_for
 from pgode.training.display import Display
 from pgode.training.gate_use import GateUse
 from pgode.training.gradient_norms import GradientNorms, gradient_norms, measured_systems
-from pgode.training.memory import keep_freed_memory
 from pgode.training.metrics import EpochRow, MetricsLog
 from pgode.training.parallel.team import ALONE, Team
 from pgode.training.parallel.validating import validated
@@ -186,6 +186,7 @@ class Trainer:
             progress.seconds += now - began
             began = now
             display.step(progress, terms)
+            give_back_if_scarce()
             if self._stops or (stop and self.team.size == 1):
                 return False
             if now - saved > SAVE_EVERY:

@@ -112,7 +112,7 @@ class TemporalGraphEncoder(nn.Module):
     ) -> Float[Tensor, "nodes width"]:
         """The representation of an observation before any attention."""
         h: Tensor = self.embed(observation)
-        return h if self.relation is None else h + self.relation(observation, history)
+        return h if self.relation is None else h.add_(self.relation(observation, history))
 
     def _summarise(
         self, h: Float[Tensor, "nodes width"], embedded: Float[Tensor, "nodes width"]
@@ -131,7 +131,7 @@ class TemporalGraphEncoder(nn.Module):
         """One layer of Eq. 3-4."""
         x = self.norms[layer](h) + embedded
         query, key, value = (part[layer](x) for part in (self.query, self.key, self.value))
-        return h + nn.functional.silu(graph.attend(query, key, value, weights))
+        return nn.functional.silu(graph.attend(query, key, value, weights)).add_(h)
 
     def _run(self, part: Callable[..., Tensor], *inputs: Any) -> Tensor:
         """A part's output; with `recompute`, intermediate results are not kept."""

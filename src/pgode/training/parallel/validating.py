@@ -9,8 +9,8 @@ from jaxtyping import Float
 from pgode.batches.origins import Origins
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
+from pgode.runtime.allocation import peak_memory
 from pgode.runtime.errors import SolverError
-from pgode.training.memory import peak_memory
 
 
 @dataclass(frozen=True)
