@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from pgode.cli.parameters import Device
+from pgode.cli.parameters import Device, Overwrite
 
 
 def reproduce(
@@ -14,6 +14,7 @@ def reproduce(
     *,
     list_: Annotated[bool, Parameter("--list", negative=())] = False,
     show: Annotated[bool, Parameter(negative=())] = False,
+    export: Path | None = None,
     datasets: str | None = None,
     models: str | None = None,
     seeds: int | None = None,
@@ -24,6 +25,7 @@ def reproduce(
     engine: str = "local",
     device: Device = "auto",
     folder: Annotated[Path, Parameter(("--folder", "-o"))] = Path("reproduction"),
+    overwrite: Overwrite = False,
 ) -> int:
     """Reproduce tables and figures of the paper, ours beside the published numbers.
 
@@ -36,9 +38,12 @@ def reproduce(
     names
         Tables and figures, such as table1, or all. See --list.
     list_
-        List the tables and figures.
+        List the tables and figures, and how many of their rows the folder has.
     show
         Print and write the results so far; train nothing.
+    export
+        Write every result of the folder to this CSV or Parquet file, a row for each number; train
+        nothing.
     datasets
         Only these, such as springs,charged or 5awl.
     models
@@ -59,16 +64,23 @@ def reproduce(
     folder
         Folder for data, runs, results and tables.
     """
+    from pgode.reproduce.output.export import export_results
     from pgode.reproduce.plan.selection import Selection
     from pgode.reproduce.reproduction import overview, reproduce_all
+    from pgode.runtime.outputs import claim_outputs
     from pgode.runtime.stopping.kept import on_stop
     from pgode.runtime.terminal.console import Terminal
 
     console = Terminal()
-    if list_ or not names:
-        console.print(overview())
+    claim_outputs([export], overwrite=overwrite)
+    if export is not None:
+        rows = export_results(folder, export, overwrite=overwrite)
+        console.print(f"wrote {export} with {rows:,} rows", highlight=False, soft_wrap=True)
         return 0
     selection = Selection(budget, _names(datasets), _names(models), seeds, per_length, preset)
+    if list_ or not names:
+        console.print(overview(selection, folder))
+        return 0
     told = f"Stopped: all that is finished is kept in {folder}. Run the same command to go on."
     on_stop(lambda: told if folder.exists() else "")
     return reproduce_all(

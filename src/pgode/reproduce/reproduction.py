@@ -9,7 +9,7 @@ from rich.table import Column, Table
 from pgode.batches.devices import AUTO, chosen_device
 from pgode.reports.base.page import is_page
 from pgode.reproduce.output import drawing
-from pgode.reproduce.output.collect import collect
+from pgode.reproduce.output.collect import collect, filled_rows
 from pgode.reproduce.output.content import TableContent
 from pgode.reproduce.output.rendering import markdown, page, terminal
 from pgode.reproduce.plan.selection import (
@@ -30,13 +30,15 @@ from pgode.runtime.outputs import claim_folder
 from pgode.training.presets import presets_of
 
 
-def overview() -> Table:
-    """Everything that can be reproduced."""
+def overview(selection: Selection, root: Path) -> Table:
+    """Everything that can be reproduced, and how much of it is in a folder."""
     name = Column("name", no_wrap=True)  # Users type the names, so they are shown in full.
-    table = Table(name, "what", "data sets", "rows", box=None, pad_edge=False)
+    filled = Column("filled", no_wrap=True)
+    table = Table(name, filled, "what", "data sets", box=None, pad_edge=False)
     for each in EXPERIMENTS.values():
-        labels = ", ".join(row.label.replace("`", "") for row in each.rows)
-        table.add_row(each.name, each.title, ", ".join(each.datasets), labels)
+        done, wanted = filled_rows(each, selection, root)
+        share = f"all {wanted} rows" if done == wanted else f"{done} of {wanted} rows"
+        table.add_row(each.name, share, each.title, ", ".join(each.datasets))
     return table
 
 

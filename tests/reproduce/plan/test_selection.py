@@ -52,7 +52,8 @@ def test_every_model_of_every_row_is_registered_and_described():
 def test_the_settings_of_every_row_are_those_of_its_model():
     for experiment in EXPERIMENTS.values():
         for row in experiment.rows:
-            config = Trial("5awl", "quick", row.model, row.preset, row.settings).config(1)
+            data = experiment.datasets[0]
+            config = Trial(data, "quick", row.model, row.preset, row.settings).config(1)
             model = model_config(config.name, config.model).model_dump()
             made = {**config.model_dump(), "model": model}
             for name, value in row.settings:
@@ -170,10 +171,25 @@ def test_the_learning_rate_is_that_of_the_lowest_validation_error(tmp_path):
     assert [trial.rate for trial in found[36]] == [RATES[2]]
 
 
-def test_a_variant_has_the_learning_rate_of_its_model():
+def test_a_variant_has_a_learning_rate_of_its_own():
     table3 = EXPERIMENTS["table3"]
-    plain, variant = first(table3, "PGODE, `paper` preset"), first(table3, "PGODE w/o O")
-    assert tuning_trials(plain, SMOKE) == tuning_trials(variant, SMOKE)
+    variant = first(table3, "PGODE w/o O, `paper-anchored` preset")
+    assert [trial.rate for trial in tuning_trials(variant, SMOKE)] == list(RATES)
+    assert all(trial.settings == variant.row.settings for trial in tuning_trials(variant, SMOKE))
+
+
+def test_a_trial_that_diverged_is_followed_by_one_at_the_next_lower_rate(tmp_path):
+    combination = first(TABLE1, "LSTM")
+    tune(combination, tmp_path, (0.3, 0.2, 0.1))
+    three = Selection("smoke", seeds=3)
+
+    def rates() -> list[float]:
+        return [t.rate for t in (full_trials(combination, TABLE1, three, tmp_path) or {})[36]]
+
+    for expected in (RATES[2], RATES[1], RATES[0], RATES[0]):  # there is no lower one
+        assert rates() == [expected] * 3
+        trial = (full_trials(combination, TABLE1, three, tmp_path) or {})[36][0]
+        write_result(Result(trial, None, 1, 1.0, None, 1, 1, "", ""), tmp_path)
 
 
 def test_one_model_serves_all_horizons_unless_there_is_one_for_each(tmp_path):
@@ -213,7 +229,7 @@ def test_figures_vary_what_their_axis_names(tmp_path):
 
 def test_five_prototypes_are_the_same_trial_as_none_named(tmp_path):
     prototypes = EXPERIMENTS["figure4-prototypes"]
-    plain = first(TABLE1, "PGODE, `paper` preset")
+    plain = first(TABLE1, "PGODE, `paper-anchored` preset")
     five = next(
         combination for combination in combinations(prototypes) if combination.axis_value == 5
     )
@@ -238,7 +254,7 @@ def test_a_selection_has_only_its_rows_and_data_sets():
     [
         (Selection(datasets=("spring",)), 'Did you mean "springs"'),
         (Selection(models=("pgodee",)), 'Did you mean "pgode"'),
-        (Selection(models=("nri",)), "which table1 does not have"),
+        (Selection(models=("last-value",)), "which table1 does not have"),
         (Selection(budget="fast"), "smoke, quick, paper"),
         (Selection(seeds=0), "--seeds is 0"),
     ],

@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
@@ -16,6 +17,7 @@ from pgode.cli.app import run_command
 from pgode.reproduce.plan.results import read_result
 from pgode.reproduce.plan.trials import Trial, run_folder
 from pgode.reproduce.runner.training import run_trial
+from pgode.runtime.errors import TrainingError
 
 OPTIONS = ["--datasets", "springs", "--models", "lstm", "--budget", "smoke"]
 TINY = Trial("springs", "smoke", "gru", settings=(("model.width", 8),), epochs=2, horizon=12)
@@ -82,11 +84,44 @@ def test_show_trains_nothing(tmp_path, capsys):
     assert "(0.035)" in capsys.readouterr().out
 
 
-def test_list_names_every_experiment(capsys):
-    assert run_command(["reproduce", "--list"]) == 0
-    out = capsys.readouterr().out
-    assert "table15" in out
-    assert "figure4-prototypes" in out
+def test_list_names_every_experiment_and_how_much_of_it_is_filled(folder, capsys):
+    assert run_command(["reproduce", "--list", "--budget", "smoke", "-o", str(folder)]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert {"table15", "figure4-prototypes", "further"} <= set(lines)
+    assert "1 of 30 rows" in lines["table1"]
+    assert "0 of 4 rows" in lines["table13"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_all_results_are_one_table(folder, tmp_path, ending, capsys):
+    path = tmp_path / f"results.{ending}"
+    words = ["reproduce", "--export", str(path), "-o", str(folder)]
+    assert run_command(words) == 0
+    table = pd.read_csv(path) if ending == "csv" else pd.read_parquet(path)
+    assert f"with {len(table):,} rows" in capsys.readouterr().out
+    trained = table[table.role == "model"]
+    assert set(trained.model) == {"lstm"}  # short runs that choose a rate have no scores
+    first = trained[(trained.split == "test") & (trained.horizon == 12) & (trained.variable == "q")]
+    stored = json.loads((folder / "results" / f"{first.result.item()}.json").read_text())
+    assert first.error.item() == stored["evaluation"]["scores"]["mse"]["test"]["12"]["q"]
+    assert first.learning_rate.item() == stored["trial"]["rate"]
+    others = table[table.role != "model"]
+    assert {"last-value", "constant-velocity", "known law"} <= set(others.model)
+    assert not others.duplicated(["model", "split", "horizon", "variable"]).any()
+    assert run_command(words) == 2  # it exists
+    assert "--overwrite" in capsys.readouterr().err
+    assert run_command([*words, "--overwrite"]) == 0
+
+
+def test_a_trial_whose_loss_is_not_finite_is_finished_without_scores(tmp_path, monkeypatch, capsys):
+    def diverge(*_: object, **__: object) -> None:
+        raise TrainingError("no finite loss")
+
+    monkeypatch.setattr("pgode.reproduce.runner.training.train", diverge)
+    result = run_trial(TINY, tmp_path, 1)
+    assert result is not None and result.diverged
+    monkeypatch.setattr("pgode.reproduce.runner.training.train", pytest.fail)
+    assert run_trial(TINY, tmp_path, 1) == result
 
 
 def test_a_worker_that_is_stopped_ends_with_the_same_numbers(tmp_path):
@@ -171,6 +206,9 @@ def test_the_grid_runs_on_two_ray_workers(tmp_path, folder):
         (["table1", "--models", "hoppe"], 'Did you mean "hope"'),
         (["table9", "--datasets", "springs"], "springs-30"),
         (["table1", "--preset", "best"], "default, messages, paper"),
+        (["--export", "results.xlsx"], "ends in .csv or .parquet"),
+        (["table1", "--overwrite"], "no file is to be written"),
+        (["--export", "results.csv"], "holds no results"),
     ],
 )
 def test_bad_choices_are_one_paragraph_and_exit_code_2(words, expected, tmp_path, capsys):

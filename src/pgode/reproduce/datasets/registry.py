@@ -1,4 +1,4 @@
-"""The data sets of the paper's tables. A new one is one entry here."""
+"""The data sets of the tables. A new one is one entry here."""
 
 from pgode.reproduce.datasets.dataset import Dataset
 from pgode.reproduce.datasets.epidemic import ReportedEpidemic
@@ -11,6 +11,9 @@ DATASETS: dict[str, Dataset] = {
         SimulatedParticles("springs", "Springs", system="springs"),
         SimulatedParticles("charged", "Charged", system="charged"),
         SimulatedParticles("springs-30", "Springs, 30 objects", system="springs", objects=30),
+        SimulatedParticles("nbody", "N-body, 3-D", system="nbody", objects=5),
+        SimulatedParticles("gravity", "Gravity, different masses", system="gravity"),
+        SimulatedParticles("mixed", "Mixed, hidden kinds", system="mixed"),
         SimulatedProtein("5awl", "5AWL, superposed", entry="5awl"),
         SimulatedProtein("2n5c", "2N5C, superposed", entry="2n5c"),
         SimulatedProtein("5awl-raw", "5AWL, as simulated", entry="5awl", align="raw"),

@@ -40,6 +40,16 @@ def collect(experiment: Experiment, selection: Selection, root: Path) -> Content
     return collect_errors(experiment, selection, root)
 
 
+def filled_rows(experiment: Experiment, selection: Selection, root: Path) -> tuple[int, int]:
+    """How many rows have a result, and how many there are, over all data sets and axis values."""
+    if experiment.kind == "cost":
+        costs = collect_cost(experiment, selection.budget, root).rows
+        return sum(row.seconds is not None for row in costs), len(costs)
+    every = combinations(experiment)
+    done = [any(full_results(each, experiment, selection, root).values()) for each in every]
+    return sum(done), len(done)
+
+
 def collect_errors(experiment: Experiment, selection: Selection, root: Path) -> TableContent:
     """The rows of a table or figure of errors, with naive models and the noise floor below.
 
@@ -79,7 +89,7 @@ def _table(experiment: Experiment, selection: Selection, rows: Sequence[TableRow
         columns=tuple(columns(experiment)),
         rows=tuple(rows),
         axis=None if experiment.axis is None else experiment.axis.label,
-        timed=experiment.axis is not None and experiment.axis.timed,
+        timed=experiment.timed,
     )
 
 
@@ -142,6 +152,7 @@ def _row(
         else None,
         parameters=finished[0].parameters if finished else None,
         data_hash=finished[0].data_hash if finished else None,
+        diverged=bool(finished) and all(result.diverged for result in finished),
     )
 
 

@@ -14,6 +14,7 @@ from pgode.data.trajectories import Trajectories
 from pgode.reports.base.names import short_split_name
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.output.content import TableContent, TableRow
+from pgode.reproduce.output.structures import structure_figure
 from pgode.reproduce.plan.results import read_result
 from pgode.reproduce.plan.selection import Combination, Selection, combinations, full_trials
 from pgode.reproduce.plan.trials import Trial, run_folder
@@ -65,7 +66,8 @@ def pictures(experiment: Experiment, selection: Selection, root: Path) -> list[s
         }
         if runs:
             data = dataset.read(selection.budget, root)
-            figures.append(_trajectories(data, runs, dataset.horizon))
+            draw = _structures if data.topology else _trajectories
+            figures.append(draw(data, runs, dataset.horizons))
     return figures
 
 
@@ -98,8 +100,21 @@ def _line(panel: Axes, rows: list[TableRow], values: list[float | None], label: 
         panel.plot(*zip(*points, strict=True), marker="o", markersize=4, label=label)
 
 
-def _trajectories(data: Trajectories, runs: dict[str, Run], horizon: int) -> str:
+def _structures(data: Trajectories, runs: dict[str, Run], horizons: tuple[int, ...]) -> str:
+    """The first test system at each horizon: each method over the truth."""
+    system, first = data.split_of("test").select(np.array([0])), next(iter(runs.values()))
+    forecasts = {
+        name: run.normaliser.raw(_forecast(run, system, max(horizons)))
+        for name, run in runs.items()
+    }
+    unit = first.normaliser.units[system.position_features[0]]
+    condition = first.config.window.condition
+    return _svg(structure_figure(system, forecasts, condition, horizons, unit))
+
+
+def _trajectories(data: Trajectories, runs: dict[str, Run], horizons: tuple[int, ...]) -> str:
     """One row of panels per system: each method, and the truth; observed frames are faint."""
+    horizon = max(horizons)
     count = sum(EXAMPLES.values())
     figure = Figure(figsize=(3 * (len(runs) + 1), 3 * count), layout="constrained")
     axes = figure.subplots(count, len(runs) + 1, squeeze=False)

@@ -117,6 +117,8 @@ def _error_table(content: TableContent, dataset: str) -> TextTable:
         numbers = [
             _number(cell, low, unit, digits) for cell, low in zip(row.cells, lowest, strict=True)
         ]
+        if row.diverged:
+            numbers = [number.replace("-", "diverged", 1) for number in numbers]
         seconds = f"{row.seconds_per_epoch:.1f}" if row.seconds_per_epoch else "-"
         lines.append(line(row, row.label, numbers, seconds))
     for row in rows:

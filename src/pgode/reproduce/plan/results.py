@@ -51,6 +51,11 @@ class Result:
     totals: TotalScores | None = None
     """Scores of window totals, where the data set is judged by them."""
 
+    @property
+    def diverged(self) -> bool:
+        """Whether no epoch had a finite error."""
+        return self.validation is None and self.evaluation is None and self.totals is None
+
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "Result":
         """Read back what `to_json` made."""
@@ -94,18 +99,28 @@ def read_result(trial: Trial, root: Path) -> Result | None:
     path = result_file(trial, root)
     if not path.exists():
         return None
-    content = read_sealed(path, FIX)
-    parsed(StoredResult, content, str(path), f"Older versions have another layout. {FIX}")
-    try:
-        result = Result.from_json(content)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"cannot read {path}: {type(error).__name__} {error}. Expected a result as this "
-            f"version writes it; older ones have another layout. {FIX}"
-        ) from None
+    result = _read(path)
     if result.trial.key != trial.key:
         raise InputError(
             f"{path} holds the result of another trial ({result.trial.description}). Expected "
             f"that of {trial.description}. {FIX}"
         )
     return result
+
+
+def all_results(root: Path) -> dict[str, Result]:
+    """Every stored result of a folder, by the name of its file."""
+    paths = sorted((root / "results").glob("*.json"))
+    return {path.stem: _read(path) for path in paths if not path.name.startswith("cost-")}
+
+
+def _read(path: Path) -> Result:
+    content = read_sealed(path, FIX)
+    parsed(StoredResult, content, str(path), f"Older versions have another layout. {FIX}")
+    try:
+        return Result.from_json(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"cannot read {path}: {type(error).__name__} {error}. Expected a result as this "
+            f"version writes it; older ones have another layout. {FIX}"
+        ) from None

@@ -92,11 +92,9 @@ def combinations(experiment: Experiment) -> list[Combination]:
 def tuning_trials(combination: Combination, selection: Selection) -> list[Trial]:
     """The short runs whose validation errors choose the learning rate of a row's model."""
     dataset, row = DATASETS[combination.dataset], combination.row
-    # A variant has the learning rate of its model, so that only the variant's change differs.
-    settings = () if row.variant else row.settings
     trials = [
         Trial(
-            *(dataset.name, selection.budget, row.model, row.preset, settings),
+            *(dataset.name, selection.budget, row.model, row.preset, row.settings),
             epochs=BUDGETS[selection.budget].tuning_epochs,
             rate=rate,
             horizon=dataset.tuning_horizon,
@@ -138,20 +136,26 @@ def full_trials(
     """Trials by trained horizon, one per seed; None while the learning rate is not chosen.
 
     One model trained at the longest horizon serves all; with `per_length` there is one for each,
-    as in the paper.
+    as in the paper. Where the first seed diverged, all have the next lower learning rate.
     """
     rate = learning_rate(combination, selection, root)
     if rate is None:
         return None
     longest = DATASETS[combination.dataset].horizon
+
+    def trials(length: int) -> list[Trial]:
+        for lower in sorted((each for each in RATES if each <= rate), reverse=True):
+            found = [
+                _full_trial(combination, experiment, selection.budget, lower, seed, length)
+                for seed in range(selection.seed_count)
+            ]
+            first = read_result(found[0], root)
+            if first is None or not first.diverged:
+                break
+        return found
+
     lengths = experiment.horizons if selection.per_length else (longest,)
-    return {
-        length: [
-            _full_trial(combination, experiment, selection.budget, rate, seed, length)
-            for seed in range(selection.seed_count)
-        ]
-        for length in lengths
-    }
+    return {length: trials(length) for length in lengths}
 
 
 def full_results(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from pgode.reproduce.plan.results import read_result
 from pgode.reproduce.plan.trials import Trial, run_folder
 from pgode.runtime.task_bars import TaskBar, TaskBars, logged_epochs
 from pgode.runtime.tasks import Task
@@ -43,8 +44,11 @@ class GridDisplay:
 
     def finished(self, task: Task) -> None:
         """Count the trial, and estimate the time left from the pace so far."""
+        trial = self.trials[task.name]
+        result = read_result(trial, self.root)
         self._bars.advance()
-        self._bars.print(f"done: {self.trials[task.name].description}")
+        ended = "diverged" if result is not None and result.diverged else "done"
+        self._bars.print(f"{ended}: {trial.description}")
 
     def failed(self, task: Task, reason: str) -> None:
         """Record and print the reason."""

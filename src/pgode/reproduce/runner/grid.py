@@ -35,20 +35,24 @@ def run_grid(
     """Run every missing trial; returns the reasons of failures, by trial.
 
     Data that takes long to make is made first; trials whose data cannot be made are left out. The
-    short runs that choose learning rates come before the full ones. A finished trial is never run
-    again, whichever experiment it was run for.
+    short runs that choose learning rates come before the full ones; a trial that diverges is
+    followed by one at the next lower rate. A finished trial is never run again, whichever
+    experiment it was run for.
     """
     run = partial(_run_missing, root=root, jobs=jobs, engine=engine, device=device, console=console)
     needed = [(each, experiment) for experiment in experiments for each in combinations(experiment)]
     short = [trial for combination, _ in needed for trial in tuning_trials(combination, selection)]
     failures = run("learning rates", short)
-    planned = [full_trials(each, experiment, selection, root) for each, experiment in needed]
-    # Seed by seed, so that a grid that is stopped early has one number in every cell.
-    full = sorted(
-        (trial for lengths in planned if lengths for group in lengths.values() for trial in group),
-        key=lambda trial: trial.seed,
-    )
-    return failures | run("trials", full)
+    tried: set[Trial] = set()
+    while True:
+        planned = [full_trials(each, experiment, selection, root) for each, experiment in needed]
+        trials = [trial for each in planned if each for group in each.values() for trial in group]
+        # Seed by seed, so that a grid that is stopped early has one number in every cell.
+        new = sorted(set(trials) - tried, key=lambda trial: (trial.seed, trials.index(trial)))
+        if not new:
+            return failures
+        failures |= run("trials", new)
+        tried |= set(new)
 
 
 def _run_missing(

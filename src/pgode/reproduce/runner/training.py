@@ -19,6 +19,7 @@ from pgode.reproduce.plan.selection import tuning_of
 from pgode.reproduce.plan.trials import Trial, run_folder
 from pgode.runs.run import Run
 from pgode.runs.training import TrainingStopped, resume, train
+from pgode.runtime.errors import TrainingError
 from pgode.runtime.locks import locked
 from pgode.training.display import Display
 from pgode.training.metrics import checked_metrics
@@ -33,7 +34,8 @@ def run_trial(
 ) -> Result | None:
     """Train and score a trial, or continue one that was stopped; None if it is stopped again.
 
-    A finished one is only read. Two processes with the same trial run it once.
+    A finished one is only read. Two processes with the same trial run it once. One whose loss is no
+    longer finite is finished too, without scores: it would end so again.
     """
     with locked(run_folder(trial, root)):
         finished = read_result(trial, root)
@@ -46,8 +48,12 @@ def run_trial(
             run = _train(trial, data, root, threads, display, device)
         except TrainingStopped:
             return None
-        result = _result(trial, run, data, _evaluate(trial, run, data, dataset, root))
-        result = replace(result, totals=_totals(trial, run, dataset, root))
+        except TrainingError:
+            result = _diverged(trial, data, root, threads)
+        else:
+            scores = _evaluate(trial, run, data, dataset, root)
+            result = _result(trial, run, data, root, scores)
+            result = replace(result, totals=_totals(trial, run, dataset, root))
         write_result(result, root)
         return result
 
@@ -103,18 +109,29 @@ def _totals(trial: Trial, run: Run, dataset: Dataset, root: Path) -> TotalScores
     return dataset.totals(run, trial.budget, root, known)
 
 
-def _result(trial: Trial, run: Run, data: Trajectories, evaluation: Evaluation | None) -> Result:
-    epochs = checked_metrics(run.folder)
-    lowest = min((float(row["val_mse"]) for row in epochs), default=math.inf)
+def _result(
+    trial: Trial, run: Run, data: Trajectories, root: Path, evaluation: Evaluation | None
+) -> Result:
+    lowest = min((float(row["val_mse"]) for row in checked_metrics(run.folder)), default=math.inf)
+    return replace(
+        _diverged(trial, data, root, run.config.training.threads),
+        validation=lowest if math.isfinite(lowest) else None,
+        parameters=sum(p.numel() for p in run.model.parameters()),
+        evaluation=evaluation,
+    )
+
+
+def _diverged(trial: Trial, data: Trajectories, root: Path, threads: int | None) -> Result:
+    """How far a training came, without a score."""
+    epochs = checked_metrics(run_folder(trial, root))
     return Result(
         trial=trial,
-        validation=lowest if math.isfinite(lowest) else None,
+        validation=None,
         epochs=len(epochs),
         seconds_per_epoch=round(epochs[-1]["seconds"] / len(epochs), 3) if epochs else 0.0,
         memory_gb=epochs[-1].get("memory_gb") if epochs else None,
-        parameters=sum(p.numel() for p in run.model.parameters()),
-        threads=run.config.training.threads,
+        parameters=0,
+        threads=threads,
         data_hash=data.hash,
         pgode=__version__,
-        evaluation=evaluation,
     )

@@ -1,4 +1,4 @@
-"""The tables and figures of the paper on particles and proteins, as data."""
+"""The tables and figures of the paper, and what goes beyond them, as data."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -21,8 +21,6 @@ class Row:
     preset: str = "default"
     settings: tuple[tuple[str, Any], ...] = ()
     published: str = ""
-    variant: bool = False
-    """Takes the learning rate of the model it is a variant of, as the paper's variants do."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,6 @@ class Axis:
     usual: int
     """The value used in the tables, whose trials are shared."""
     setting: str | None = None
-    timed: bool = False
-    """Whether the figure also shows seconds per epoch."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +51,8 @@ class Experiment:
     splits: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     axis: Axis | None = None
+    timed: bool = False
+    """Whether seconds per epoch are shown."""
     published: str = ""
 
     def __post_init__(self) -> None:
@@ -70,21 +68,37 @@ def _model(printed: str) -> Row:
 
 
 def _variant(printed: str, setting: str, value: Any) -> Row:
-    """A variant of the `paper` preset, since it is compared with published numbers."""
-    return Row(printed, "pgode", "paper", ((f"model.{setting}", value),), printed, variant=True)
+    """A variant of `paper-anchored`, which starts from the last observation as all rivals do."""
+    label = f"{printed}, {ANCHORED}"
+    return Row(label, "pgode", "paper-anchored", ((f"model.{setting}", value),), printed)
 
 
+def _law_variant(printed: str, setting: str, value: Any) -> Row:
+    """A variant of `default`, without the messages that would make up for the missing part."""
+    settings = ((f"model.{setting}", value), ("model.dynamics.messages", False))
+    return Row(f"{printed}, `default` preset", "pgode", "default", settings)
+
+
+def _message_variant(printed: str, setting: str, value: Any) -> Row:
+    settings = ((f"model.{setting}", value),)
+    return Row(f"{printed}, `messages` preset", "pgode", "messages", settings)
+
+
+ANCHORED = "`paper-anchored` preset"
 PGODE = Row("PGODE, `default` preset", "pgode", published="PGODE")
 PGODE_PAPER = Row("PGODE, `paper` preset", "pgode", "paper", published="PGODE")
-PGODE_ANCHORED = Row("PGODE, `paper-anchored` preset", "pgode", "paper-anchored", published="PGODE")
+PGODE_ANCHORED = Row(f"PGODE, {ANCHORED}", "pgode", "paper-anchored", published="PGODE")
+PGODE_MESSAGES = Row("PGODE, `messages` preset", "pgode", "messages", published="PGODE")
 OURS = (PGODE_PAPER, PGODE_ANCHORED, PGODE)
 """As printed; from the last observation, as all rivals are; and our own."""
 PARTICLES = ("springs", "charged")
+FURTHER_PARTICLES = ("nbody", "gravity", "mixed")
 RIVALS = tuple(
     _model(name) for name in ("LSTM", "GRU", "NODE", "LG-ODE", "MPNODE", "SocialODE", "HOPE")
 )
 FURTHER = tuple(_model(name) for name in ("NRI", "AgentFormer", "I-GPODE"))
 EQUIVARIANT = tuple(_model(name) for name in ("EGNN", "EqMotion"))
+ALL = (*RIVALS, *FURTHER, *EQUIVARIANT, *OURS)
 HOPE, SOCIAL = _model("HOPE"), _model("SocialODE")
 COORDINATES = ("qx", "qy", "vx", "vy")
 ABLATION = (
@@ -92,23 +106,36 @@ ABLATION = (
     _variant("PGODE w/o ε", "gate.contexts", "object"),
     _variant("PGODE w/o F", "dynamics.prototypes", 1),
     _variant("PGODE w/o D", "objective.context_info_weight", 0.0),
-    PGODE_PAPER,
+    PGODE_ANCHORED,
 )
+LAW_ABLATION = (
+    _law_variant("PGODE w/o O", "gate.contexts", "system"),
+    _law_variant("PGODE w/o ε", "gate.contexts", "object"),
+    _law_variant("PGODE w/o F", "dynamics.prototypes", 1),
+    _law_variant("PGODE w/o D", "dynamics.disentangled", False),
+    PGODE,
+)
+"""The same parts of force laws: weights of objects, strength of the system, prototypes, and one
+strength for a system instead of one for each object."""
 FURTHER_ABLATION = (
     _variant("PGODE w. Single", "dynamics.kind", "single"),
     _variant("PGODE w. MLP", "dynamics.kind", "mlp"),
-    PGODE_PAPER,
+    PGODE_ANCHORED,
 )
+MESSAGE_ABLATION = (
+    _message_variant("PGODE w. Single", "dynamics.kind", "single"),
+    _message_variant("PGODE w. MLP", "dynamics.kind", "mlp"),
+    PGODE_MESSAGES,
+)
+"""Both variants replace networks; `messages` is what `default` is where there are no laws."""
 BACKBONES = (
     _variant("PGODE w. GIN", "dynamics.backbone", "gin"),
     _variant("PGODE w. GraphSAGE", "dynamics.backbone", "sage"),
     _variant("PGODE w. GCN", "dynamics.backbone", "gcn"),
-    PGODE_PAPER,
+    PGODE_ANCHORED,
 )
 CONDITIONS = Axis("condition", (3, 6, 9, 12, 15), usual=12)
-PROTOTYPES = Axis(
-    "prototypes", (2, 3, 4, 5, 6), usual=5, setting="model.dynamics.prototypes", timed=True
-)
+PROTOTYPES = Axis("prototypes", (2, 3, 4, 5, 6), usual=5, setting="model.dynamics.prototypes")
 
 PGODE_REGRESSED = Row(
     "PGODE on a regression of the past",
@@ -133,7 +160,6 @@ REGRESSION_ALONE = Row(
     ),
 )
 """As prepared: what the trained networks add to it is the difference from the row above."""
-PGODE_MESSAGES = Row("PGODE, `messages` preset", "pgode", "messages", published="PGODE")
 EPIDEMIC = (
     *RIVALS,
     *FURTHER,
@@ -147,7 +173,7 @@ EPIDEMIC = (
 EXPERIMENTS: dict[str, Experiment] = {
     each.name: each
     for each in (
-        Experiment("table1", "errors", "Main comparison", PARTICLES, (*RIVALS, *OURS)),
+        Experiment("table1", "errors", "Main comparison", PARTICLES, ALL),
         Experiment(
             *("table2", "errors", "Main comparison of proteins", ("5awl", "2n5c")),
             (*RIVALS, *OURS),
@@ -156,7 +182,10 @@ EXPERIMENTS: dict[str, Experiment] = {
             *("table2-raw", "errors", "Main comparison of proteins, not superposed"),
             *(("5awl-raw", "2n5c-raw"), (*RIVALS, *OURS)),
         ),
-        Experiment("table3", "errors", "Ablation", PARTICLES, ABLATION, horizons=(24,)),
+        Experiment(
+            *("table3", "errors", "Ablation", PARTICLES, (*ABLATION, *LAW_ABLATION)),
+            horizons=(24,),
+        ),
         Experiment(
             *("table3-5awl", "errors", "Ablation on 5AWL", ("5awl",), ABLATION),
             horizons=(24,),
@@ -166,11 +195,11 @@ EXPERIMENTS: dict[str, Experiment] = {
             "table5", "errors", "NRI, AgentFormer and I-GPODE", PARTICLES, (*FURTHER, *OURS)
         ),
         Experiment(
-            *("table6", "errors", "Springs by coordinate", ("springs",), (*RIVALS, *OURS)),
+            *("table6", "errors", "Springs by coordinate", ("springs",), ALL),
             variables=COORDINATES,
         ),
         Experiment(
-            *("table7", "errors", "Charged by coordinate", ("charged",), (*RIVALS, *OURS)),
+            *("table7", "errors", "Charged by coordinate", ("charged",), ALL),
             variables=COORDINATES,
         ),
         Experiment(
@@ -199,7 +228,8 @@ EXPERIMENTS: dict[str, Experiment] = {
             horizons=(24,),
         ),
         Experiment(
-            *("table12", "errors", "Further ablation", ("springs",), FURTHER_ABLATION),
+            *("table12", "errors", "Further ablation", ("springs",)),
+            (*FURTHER_ABLATION, *MESSAGE_ABLATION),
             horizons=(24,),
         ),
         Experiment(
@@ -210,7 +240,8 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             *("table13", "errors", "PGODE-S, the sparse variant", ("springs",)),
-            (SOCIAL, HOPE, PGODE_PAPER, _variant("PGODE-S", "dynamics.top_k", 2)),
+            (SOCIAL, HOPE, PGODE_ANCHORED, _variant("PGODE-S", "dynamics.top_k", 2)),
+            timed=True,
         ),
         Experiment("table14", "errors", "Prototypes of three GNNs", ("5awl",), BACKBONES),
         Experiment(
@@ -219,30 +250,46 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             *("figure2", "pictures", "Trajectories of three methods against the truth"),
-            *(("springs",), (SOCIAL, HOPE, PGODE_PAPER)),
+            *(("springs",), (SOCIAL, HOPE, PGODE_ANCHORED, PGODE)),
+        ),
+        Experiment(
+            *("figure3", "pictures", "Structures of three methods over the truth"),
+            *(("5awl",), (SOCIAL, HOPE, PGODE)),
         ),
         Experiment(
             *("figure4-condition", "curves", "Error against the condition length", ("springs",)),
-            (HOPE, PGODE_PAPER),
+            (HOPE, PGODE_ANCHORED, PGODE),
             horizons=(12, 24),
             axis=CONDITIONS,
         ),
         Experiment(
             *("figure4-condition-5awl", "curves", "Error against the condition length, 5AWL"),
-            *(("5awl",), (HOPE, PGODE_PAPER)),
+            *(("5awl",), (HOPE, PGODE_ANCHORED)),
             variables=("q",),
             axis=CONDITIONS,
         ),
         Experiment(
             *("figure4-prototypes", "curves", "Error and time against prototypes", PARTICLES),
-            (PGODE_PAPER,),
+            (PGODE_ANCHORED, PGODE),
             axis=PROTOTYPES,
+            timed=True,
         ),
         Experiment(
             *("figure4-prototypes-5awl", "curves", "Error and time against prototypes, 5AWL"),
-            *(("5awl",), (PGODE_PAPER,)),
+            *(("5awl",), (PGODE_ANCHORED,)),
             variables=("q",),
             axis=PROTOTYPES,
+            timed=True,
+        ),
+        Experiment(
+            *("figure4-prototypes-2n5c", "curves", "Error and time against prototypes, 2N5C"),
+            *(("2n5c",), (PGODE_ANCHORED,)),
+            variables=("q",),
+            axis=PROTOTYPES,
+            timed=True,
+        ),
+        Experiment(
+            *("further", "errors", "Main comparison on three more systems", FURTHER_PARTICLES, ALL)
         ),
     )
 }

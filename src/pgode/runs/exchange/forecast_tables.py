@@ -55,7 +55,11 @@ def write_table(dataset: xr.Dataset, path: Path, *, overwrite: bool = False) -> 
     """Write the table of a forecast as CSV or Parquet, in one step."""
     check_table_output(path)
     claim_output(path, overwrite=overwrite)
-    table = forecast_frame(dataset)
+    write_frame(forecast_frame(dataset), path)
+
+
+def write_frame(table: "pd.DataFrame", path: Path) -> None:
+    """Write a frame as CSV or Parquet, as the ending of the path says, in one step."""
     with replacing(path) as temporary:
         if path.suffix.lower() == ".csv":
             table.to_csv(temporary, index=False)
