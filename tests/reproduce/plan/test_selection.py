@@ -11,6 +11,8 @@ import pytest
 from pgode.models import MODELS, model_config
 from pgode.models.registry import NAIVE
 from pgode.reproduce.datasets.registry import DATASETS
+from pgode.reproduce.output.collect import collect
+from pgode.reproduce.output.rendering import markdown
 from pgode.reproduce.plan.budgets import BUDGETS, RATES
 from pgode.reproduce.plan.results import Result, read_result, write_result
 from pgode.reproduce.plan.selection import (
@@ -190,6 +192,8 @@ def test_a_trial_that_diverged_is_followed_by_one_at_the_next_lower_rate(tmp_pat
         assert rates() == [expected] * 3
         trial = (full_trials(combination, TABLE1, three, tmp_path) or {})[36][0]
         write_result(Result(trial, None, 1, 1.0, None, 1, 1, "", ""), tmp_path)
+    table = collect(select(TABLE1, Selection("smoke", ("springs",), ("lstm",))), SMOKE, tmp_path)
+    assert "| LSTM | diverged (0.287) |" in markdown(table)
 
 
 def test_one_model_serves_all_horizons_unless_there_is_one_for_each(tmp_path):
