@@ -67,7 +67,9 @@ def test_the_hash_does_not_depend_on_the_pieces_it_is_made_of(
 def test_a_changed_value_is_an_error_and_a_warning_by_force(name: str, path: Path) -> None:
     with h5py.File(path, "a") as file:
         file[name][0] = 7.0
-    with pytest.raises(InputError, match="the values of .*ahead.nc are not what was written") as e:
+    with pytest.raises(
+        InputError, match=r"the values of .*ahead\.nc are not what was written"
+    ) as e:
         open_forecast_or_data(path)
     assert "Copy or make it again" in str(e.value) and "--force" in str(e.value)
     with pytest.warns(ContentWarning, match="Going on"):
