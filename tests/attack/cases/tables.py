@@ -49,6 +49,13 @@ EDGES: dict[str, str] = {
     "binary": "\x00\x01\x02\n",
 }
 
+GRID = "system,object,time,x\n" + "".join(
+    [f"a,{k},{t},1\n" for k in range(2000) for t in range(2)]
+    + [f"b,0,{t},1\n" for t in range(20_000)]
+    + [f"s{k},0,{t},1\n" for k in range(2000) for t in range(2)]
+)
+"""28000 rows that span 2000 systems of 2000 objects and 20000 frames: terabytes."""
+
 
 def _packed_zeros(path: str) -> Make:
     """800 MB of zeros in a file of a few kilobytes."""
@@ -192,6 +199,11 @@ CASES: list[Case] = [
         case(f"import table bad.csv -o new.nc {more}", write("bad.csv", text), name=f"import: {n}")
         for n, text in TABLES.items()
         for more in ("" if n in ("binary", "html", "json") else "--features x,y",)
+    ),
+    case(
+        "import table bad.csv -o new.nc --system system --edges none",
+        write("bad.csv", GRID),
+        name="import: a huge grid",
     ),
     *(
         case("check bad.csv", write("bad.csv", TABLES[name]), name=f"check: {name}", code=(1, 2))

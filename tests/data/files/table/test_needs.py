@@ -40,7 +40,7 @@ def test_few_rows_that_span_a_large_grid_are_refused(monkeypatch: pytest.MonkeyP
 def test_windows_that_overlap_too_often_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """1001 windows of 1000 frames, of 2 objects."""
     monkeypatch.setenv("PGODE_MEMORY", "100MB")
-    with pytest.raises(InputError, match=r"in 1001 windows needs about 116 MB of memory"):
+    with pytest.raises(InputError, match=r"in 1001 windows needs about 106 MB of memory"):
         from_table(_long(2, 2000), window=1000, stride=1, split_by="none", edges="none")
 
 

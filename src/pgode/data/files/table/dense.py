@@ -12,7 +12,7 @@ from pgode.data.labels.calendar import calendar_input, calendar_names, dates
 from pgode.data.trajectories import BUILDING
 from pgode.runtime.memory import refuse_beyond_memory
 
-MEMBER = 50
+MEMBER = 45
 """Bytes of a row in a window while its place is looked for, besides its values: six numbers."""
 ADVICE = "Cut long series with --window, give a larger --stride, or name --system."
 
