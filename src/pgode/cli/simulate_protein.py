@@ -104,6 +104,7 @@ def simulate_protein(
     from pgode.data.molecules import Preparation
     from pgode.data.simulate.protein import (
         ProteinSettings,
+        check_memory,
         collect,
         collect_replicas,
         simulate_samples,
@@ -143,6 +144,7 @@ def simulate_protein(
         frame_time=frame_time,
         **_extended(folder, sizes),
     )
+    check_memory(source, settings, preparation)
     replicas_path = output.with_stem(f"{output.stem}-replicas")
     if settings.replicas:
         files.check_output(replicas_path, inputs=[structure], overwrite=overwrite)

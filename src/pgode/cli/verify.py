@@ -1,4 +1,4 @@
-"""`pgode verify`: whether runs and data are as they were written."""
+"""`pgode verify`: whether runs, data and forecasts are as they were written."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,15 +15,15 @@ def verify(
     accept: Annotated[bool, Parameter(negative=())] = False,
     json: Annotated[bool, Parameter(negative=())] = False,
 ) -> int:
-    """Check runs and data files: manifest, hashes, and the form of what they hold.
+    """Check runs, data files and forecasts: manifest, hashes, and the form of what they hold.
 
     Nothing is changed, unless --accept is given. The exit code is 2 if anything is wrong.
 
     Parameters
     ----------
     paths
-        Run folders, models that come with the package by name (springs-10), or data files (.nc,
-        .zarr, .npz).
+        Run folders, models that come with the package by name (springs-10), data files (.nc,
+        .zarr, .npz), or forecasts (.nc).
     accept
         For runs whose files were changed on purpose, or that have no manifest: check the form of
         all files, then list them as they are.

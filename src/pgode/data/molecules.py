@@ -14,10 +14,13 @@ from pgode.data.trajectories import Trajectories
 from pgode.runtime.choices import abridged, is_int, one_of
 from pgode.runtime.errors import InputError
 from pgode.runtime.limits.bounds import FRAMES, LARGE, SMALL
+from pgode.runtime.memory import refuse_beyond_memory
 
 Atoms = Literal["all", "heavy", "ca"]
 Alignment = Literal["superposed", "centred", "raw"]
 FEATURES = ("qx", "qy", "qz")
+PER_VALUE = 30.0
+"""Bytes at the peak for each coordinate, from the frames of a simulation to trajectories."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +128,11 @@ def prepare(
         graph_interval=preparation.update * step,
         **metadata,
     )
+
+
+def refuse_frames(frames: int, atoms: int, what: str, advice: str) -> None:
+    """Refuse more frames of so many atoms, in all systems, than memory can hold."""
+    refuse_beyond_memory(PER_VALUE * len(FEATURES) * frames * atoms, what, advice)
 
 
 def aligned(

@@ -28,6 +28,8 @@ from pgode.runtime.errors import InputError
 
 __all__ = ["Edges", "Trajectories"]
 
+BUILDING = 18.0
+"""Bytes at the peak for each value of states and inputs while trajectories are built."""
 PER_OBJECT = (
     *("states", "observed", "present", "group"),
     *("kind", "object_name", "constants", "inputs"),

@@ -10,7 +10,7 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from pgode.batches.windows import Batch, Windows
-from pgode.data.files import netcdf
+from pgode.data.files import forecast_file, netcdf
 from pgode.data.files.table import recipe_of
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.scores.probabilistic import interval
@@ -151,7 +151,7 @@ class Forecasts:
             for name, variable in self.dataset.data_vars.items()
             if variable.dtype.kind == "f"
         }
-        netcdf.write_dataset(self.dataset, target, encoding)
+        netcdf.write_dataset(forecast_file.with_hashes(self.dataset), target, encoding)
 
 
 def check_output(path: Path) -> None:

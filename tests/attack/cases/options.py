@@ -146,6 +146,7 @@ simulate protein -o new.txt --sequence GG
 simulate protein -o new.nc --sequence GG --engine slurm
 simulate protein -o new.nc --sequence GG --atoms some
 simulate protein -o new.nc --sequence GG --align never
+simulate protein -o new.nc --sequence GGGG --train 1000000 --frames 1000000
 import
 import table
 import table tracks.csv

@@ -49,6 +49,62 @@ EDGES: dict[str, str] = {
     "binary": "\x00\x01\x02\n",
 }
 
+GRID = "system,object,time,x\n" + "".join(
+    [f"a,{k},{t},1\n" for k in range(2000) for t in range(2)]
+    + [f"b,0,{t},1\n" for t in range(20_000)]
+    + [f"s{k},0,{t},1\n" for k in range(2000) for t in range(2)]
+)
+"""28000 rows that span 2000 systems of 2000 objects and 20000 frames: terabytes."""
+
+
+def _packed_zeros(path: str) -> Make:
+    """800 MB of zeros in a file of a few kilobytes."""
+
+    def make() -> None:
+        import numpy as np
+        import pyarrow as arrow
+
+        part = arrow.record_batch({name: np.zeros(500_000) for name in ("object", "time")})
+        options = arrow.ipc.IpcWriteOptions(compression="zstd", use_threads=False)
+        with arrow.ipc.new_file(path, part.schema, options=options) as file:
+            for _ in range(100):
+                file.write_batch(part)
+
+    return make
+
+
+def _nulls(path: str) -> Make:
+    """A billion rows of nothing, which have no bytes."""
+
+    def make() -> None:
+        import pyarrow as arrow
+
+        part = arrow.record_batch({name: arrow.nulls(10**9) for name in ("object", "time")})
+        with arrow.ipc.new_file(path, part.schema) as file:
+            file.write_batch(part)
+
+    return make
+
+
+def _prefixes(path: str) -> Make:
+    """1000 texts of 400 kB that share what they begin with, in a kilobyte."""
+
+    def make() -> None:
+        import pyarrow as arrow
+        from pyarrow import parquet
+
+        texts = [f"{'x' * 400_000}{k}" for k in range(1000)]
+        parquet.write_table(
+            arrow.table({"object": texts}),
+            path,
+            compression="zstd",
+            use_dictionary=False,
+            column_encoding={"object": "DELTA_BYTE_ARRAY"},
+        )
+
+    return make
+
+
 PARQUETS: dict[str, Make] = {
     "cut": cut("tracks.parquet", "bad.parquet"),
     "empty": write("bad.parquet", b""),
@@ -59,13 +115,21 @@ PARQUETS: dict[str, Make] = {
     "gzip": write("bad.csv.gz", b"\x1f\x8b\x08" + bytes(30)),
     "cut gzip": write("bad.csv.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00"),
     "a folder": lambda: Path("bad.parquet").mkdir(),
+    "shared prefixes": _prefixes("bad.parquet"),
+    "packed zeros": _packed_zeros("bad.feather"),
+    "nulls": _nulls("bad.arrow"),
 }
 
 
 def _parquet_path(name: str) -> str:
-    return {"arrow": "bad.arrow", "gzip": "bad.csv.gz", "cut gzip": "bad.csv.gz"}.get(
-        name, "bad.parquet"
-    )
+    paths = {
+        "arrow": "bad.arrow",
+        "gzip": "bad.csv.gz",
+        "cut gzip": "bad.csv.gz",
+        "packed zeros": "bad.feather",
+        "nulls": "bad.arrow",
+    }
+    return paths.get(name, "bad.parquet")
 
 
 BVH = "trial_0.bvh"
@@ -135,6 +199,11 @@ CASES: list[Case] = [
         case(f"import table bad.csv -o new.nc {more}", write("bad.csv", text), name=f"import: {n}")
         for n, text in TABLES.items()
         for more in ("" if n in ("binary", "html", "json") else "--features x,y",)
+    ),
+    case(
+        "import table bad.csv -o new.nc --system system --edges none",
+        write("bad.csv", GRID),
+        name="import: a huge grid",
     ),
     *(
         case("check bad.csv", write("bad.csv", TABLES[name]), name=f"check: {name}", code=(1, 2))

@@ -296,3 +296,30 @@ def test_without_mdtraj_the_error_says_how_to_get_it(
     monkeypatch.setitem(sys.modules, "mdtraj", None)
     with pytest.raises(InputError, match=r'pip install "pgode\[md\]"'):
         read(run)
+
+
+@pytest.mark.parametrize("ending", [".xtc", ".trr", ".dcd"])
+def test_more_frames_than_memory_holds_are_refused_by_the_headers(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made.save(tmp_path, f"run{ending}", frames=400)
+    monkeypatch.setenv("PGODE_MEMORY", "1MB")
+    monkeypatch.setattr("pgode.data.files.md.read_frames", None)
+    with pytest.raises(InputError) as caught:
+        read(path, frame_time=0.2)
+    assert (
+        f"importing 400 frames of 30 atoms from {path} needs about 1.08 MB of memory, but 1 MB are "
+        f"free for this process"
+    ) in str(caught.value)
+    assert "--stride" in str(caught.value)
+
+
+def test_frames_are_counted_while_they_are_read_where_no_header_tells_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = made.save(tmp_path, "run.pdb", frames=400)
+    monkeypatch.setenv("PGODE_MEMORY", "500KB")
+    with pytest.raises(InputError, match=r"reading .*run\.pdb needs about 540 kB of memory"):
+        read(path, frame_time=0.2)
+    monkeypatch.setenv("PGODE_MEMORY", "600KB")
+    assert read(path, frame_time=0.2, stride=2).states.shape[1] == 30

@@ -14,7 +14,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from pgode.data.files.md_files import (
+    STRIDE,
     check_trajectory,
+    extent,
     mdtraj,
     quiet,
     read_frames,
@@ -22,7 +24,7 @@ from pgode.data.files.md_files import (
     selected,
 )
 from pgode.data.files.periodic import without_jumps
-from pgode.data.molecules import Molecule, Preparation, prepare
+from pgode.data.molecules import Molecule, Preparation, prepare, refuse_frames
 from pgode.data.schema import SPLITS
 from pgode.data.trajectories import Trajectories
 from pgode.runtime.errors import InputError
@@ -61,6 +63,7 @@ def read(
         check_trajectory(path)
     atoms = read_topology(topology)
     kept, expression = selected(atoms, selection, topology)
+    _refuse_many(paths, len(kept), stride)
 
     positions, times, split, provenance = [], [], [], []
     spans: dict[Path, tuple[float, float]] = {}
@@ -132,6 +135,14 @@ def _check_options(
             f"the splits are {given}. Expected three shares from 0 to 1, for training, validation "
             f"and test, that add up to 1. Use 0.7,0.15,0.15, for instance."
         )
+
+
+def _refuse_many(paths: Sequence[Path], atoms: int, stride: int) -> None:
+    """Refuse more frames than memory can hold, as far as the headers of files tell them."""
+    found = [extent(path) for path in paths]
+    frames = sum(each.frames // stride for each in found if each is not None)
+    files = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+    refuse_frames(frames, atoms, f"importing {frames} frames of {atoms} atoms from {files}", STRIDE)
 
 
 def _refuse_parts(

@@ -9,8 +9,7 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from pgode.data.files.guard.damage import damaged
-from pgode.data.files.guard.hdf5 import check_hdf5
+from pgode.data.files import forecast_file
 from pgode.data.files.md_files import mdtraj, quiet, read_topology, selected
 from pgode.data.molecules import Atoms
 from pgode.runtime.disk.room import DISK, OutOfRoomError, disk_error
@@ -100,18 +99,9 @@ def open_forecast_or_data(path: Path, force: bool = False) -> xr.Dataset:
     """The dataset of a forecast, or of whatever data `pgode.data.files.read` reads."""
     from pgode.data import files
 
-    if path.suffix.lower() in (".nc", ".nc4") and path.is_file():
-        try:
-            check_hdf5(path)
-            with xr.open_dataset(
-                path.absolute(), engine="h5netcdf", decode_times=False, decode_timedelta=False
-            ) as opened:
-                if {"mean", "times"} <= set(opened.variables):
-                    return opened.load()
-        except InputError:
-            raise
-        except Exception as error:
-            raise damaged(path, error) from None
+    found = forecast_file.read(path, force)
+    if found is not None:
+        return found
     return files.read(path, force=force).dataset
 
 

@@ -19,7 +19,8 @@ from jaxtyping import Int
 
 from pgode.data.files.guard.claims import check_gzip, disk_size
 from pgode.data.files.guard.hdf5 import check_hdf5, is_hdf5
-from pgode.data.files.guard.md_frames import BrokenError, atoms_in
+from pgode.data.files.guard.md_frames import BrokenError, Extent, extent_of
+from pgode.data.molecules import refuse_frames
 from pgode.runtime.errors import InputError
 from pgode.runtime.reading import check_file
 
@@ -27,6 +28,8 @@ DEFAULT_SELECTIONS = ("protein", "not water")
 """Tried in this order where the user selects no atoms."""
 REFUSED = (".stk", ".dtr")
 """Formats that lead to other files."""
+STRIDE = "Take fewer frames (--stride) or atoms (--select)."
+"""What helps against too many frames."""
 CHUNK = 100
 """Frames read at once: all atoms, including water, are in memory for this many frames only."""
 
@@ -152,12 +155,9 @@ def read_frames(
     library = mdtraj()
     check_trajectory(path)
     parts = []
-    try:
-        atoms = atoms_in(path)
-    except BrokenError as error:
-        raise _damaged(path, str(error)) from None
-    if atoms is not None:
-        _check_atoms(path, atoms, topology, topology_path)
+    found = extent(path)
+    if found is not None:
+        _check_atoms(path, found.atoms, topology, topology_path)
     try:
         with quiet():
             # mdtraj reads all atoms of every frame, and the others are dropped here: given
@@ -168,6 +168,8 @@ def read_frames(
                 _check_atoms(path, chunk.n_atoms, topology, topology_path)
                 first = -count % stride
                 count += len(chunk)
+                # Other formats do not say how many frames they have.
+                refuse_frames(count // stride, len(kept), f"reading {path}", STRIDE)
                 if first < len(chunk):
                     parts.append(chunk[first::stride].atom_slice(kept))
             if not parts:
@@ -182,6 +184,14 @@ def read_frames(
     _check_dcd_length(path, len(frames), stride)
     _check_finite(path, frames, stride)
     return frames
+
+
+def extent(path: Path) -> Extent | None:
+    """Atoms and frames of a trajectory by its headers; None if its format has none of both."""
+    try:
+        return extent_of(path)
+    except BrokenError as error:
+        raise _damaged(path, str(error)) from None
 
 
 def check_trajectory(path: Path) -> None:

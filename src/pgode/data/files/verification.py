@@ -1,4 +1,4 @@
-"""The check of a data file: its form, and its content against the hash that was written with it."""
+"""The check of a data file, or a forecast: its form, and its content against its stored hash."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import xarray as xr
 
 from pgode.data import files
+from pgode.data.files import forecast_file
 from pgode.runtime.errors import InputError
 from pgode.runtime.stored.manifest import fingerprint
 from pgode.runtime.stored.verification import FileCheck, State, Verification
@@ -16,9 +17,22 @@ NO_HASH = (
 )
 
 
+NO_FORECAST_HASH = (
+    "the forecast has no hash of its content, as those of earlier versions: only its form was "
+    "checked. Forecast again to get one: pgode forecast."
+)
+
+
 def verify_data(path: Path | str) -> Verification:
     """Read a data file, validate it, and compare its content with its hash. Nothing is written."""
     place = Path(path)
+    try:
+        with forecast_file.opened(place) as forecast:
+            if forecast is not None:
+                return _verified_forecast(forecast, place, str(path))
+    except InputError as error:  # Whatever it was meant to be.
+        found = FileCheck(place.name, None, None, "wrong", str(error))
+        return Verification(str(path), "data", (found,))
     notes: tuple[str, ...] = ()
     state: State = "as written"
     problem, size, digest = "", None, None
@@ -40,6 +54,21 @@ def verify_data(path: Path | str) -> Verification:
         state, problem = "wrong", str(error)
     found = FileCheck(place.name, size, digest, state, problem)
     return Verification(str(path), "data", (found,), notes)
+
+
+def _verified_forecast(forecast: xr.Dataset, place: Path, path: str) -> Verification:
+    state: State = "as written"
+    notes: tuple[str, ...] = ()
+    digest, problem = None, ""
+    try:
+        digest = forecast_file.check(forecast, place)
+        if digest is None:
+            forecast_file.content_hash(forecast)  # Reads every value, which finds damaged ones.
+            state, notes = "form only", (NO_FORECAST_HASH,)
+    except InputError as error:
+        state, problem = "wrong", str(error)
+    found = FileCheck(place.name, place.stat().st_size, digest, state, problem)
+    return Verification(path, "forecast", (found,), notes)
 
 
 def stored_hash(path: Path) -> str | None:

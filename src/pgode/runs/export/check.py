@@ -41,7 +41,7 @@ class Comparison:
 
 def windows_of(model: Forecaster, data: Trajectories, signature: Signature) -> list[Window]:
     """Systems of different sizes in one batch, and the smallest of them alone."""
-    chosen = _chosen(data, signature.condition)
+    chosen = compared(data, signature.condition)
     return [_window(model, data.select(part), signature) for part in (chosen, chosen[:1])]
 
 
@@ -79,7 +79,7 @@ def difference(model: Forecaster, found: np.ndarray, expected: np.ndarray) -> fl
     return float(np.max(np.where(same, 0.0, gap), initial=0.0))
 
 
-def _chosen(data: Trajectories, condition: int) -> np.ndarray:
+def compared(data: Trajectories, condition: int) -> np.ndarray:
     """Some systems with enough frames, from the smallest to the largest."""
     long = np.flatnonzero(data.n_frames >= condition)
     if not len(long):

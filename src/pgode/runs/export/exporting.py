@@ -12,7 +12,8 @@ from pgode.data.trajectories import Trajectories
 from pgode.runs import folder as run_folder
 from pgode.runs.export import onnx_file, pt2_file
 from pgode.runs.export.arrays import changes_within
-from pgode.runs.export.check import Comparison, compare, windows_of
+from pgode.runs.export.check import Comparison, compare, compared, windows_of
+from pgode.runs.export.needs import check_memory
 from pgode.runs.export.program import record
 from pgode.runs.export.refusals import check_exportable, unexportable
 from pgode.runs.export.signature import Signature, metadata
@@ -82,6 +83,8 @@ def export_run(
             )
     systems = _systems(opened, data, force)
     signature = Signature.of(opened.model, *frames, changing=changes_within(systems))
+    objects = int(systems.n_objects[compared(systems, signature.condition)].sum())
+    check_memory(opened.model, signature, objects, path.suffix)
     windows = windows_of(opened.model, systems, signature)
     content = _content(opened, signature)
     with replacing(path) as temporary:

@@ -25,14 +25,14 @@ def systems_at_once(model: Forecaster, observed: Trajectories, frames: int) -> i
         return BATCH
     objects = int(observed.n_objects.max(initial=1))
     refuse_beyond_memory(
-        COPIES * frames * objects * _row(model),
+        COPIES * frames * objects * row_bytes(model),
         f"the states of one system of {objects} objects over {frames} frames",
         "Forecast fewer frames (--until), or a few far ones (--times).",
     )
     return int(np.clip(ROWS // (objects * frames), 1, BATCH))
 
 
-def _row(model: Forecaster) -> float:
+def row_bytes(model: Forecaster) -> float:
     """Bytes of the state of one object at one frame: latent, or that of each run of an ensemble."""
     config = model.config
     ensemble = getattr(getattr(config, "dynamics", None), "ensemble", None)

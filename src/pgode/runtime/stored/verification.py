@@ -22,10 +22,10 @@ class FileCheck:
 
 @dataclass(frozen=True)
 class Verification:
-    """A run or a data file that was checked."""
+    """A run, a data file or a forecast that was checked."""
 
     path: str
-    kind: Literal["run", "data"]
+    kind: Literal["run", "data", "forecast"]
     files: tuple[FileCheck, ...]
     notes: tuple[str, ...] = ()
     """What a user should know and need not worry about."""

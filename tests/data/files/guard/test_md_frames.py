@@ -11,7 +11,7 @@ pytest.importorskip("mdtraj")
 import h5py
 from tests.data.files.molecular_dynamics import save
 
-from pgode.data.files.guard.md_frames import BrokenError, atoms_in
+from pgode.data.files.guard.md_frames import BrokenError, extent_of
 from pgode.data.files.md_files import check_trajectory, read_frames, read_topology
 from pgode.runtime.errors import InputError
 
@@ -19,9 +19,10 @@ ATOMS = 42
 
 
 @pytest.mark.parametrize("ending", [".xtc", ".trr", ".dcd"])
-def test_atoms_are_counted_as_mdtraj_counts_them(tmp_path: Path, ending: str) -> None:
+def test_atoms_and_frames_are_counted_as_mdtraj_counts_them(tmp_path: Path, ending: str) -> None:
     path = save(tmp_path, f"run{ending}", frames=3)
-    assert atoms_in(path) == read_topology(tmp_path / "top.pdb").n_atoms == ATOMS
+    assert extent_of(path) == (ATOMS, 3)
+    assert read_topology(tmp_path / "top.pdb").n_atoms == ATOMS
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_a_header_that_claims_billions_of_atoms_or_bytes_is_refused(
     struct.pack_into(f"{order}i", content, place, value)
     path.write_bytes(bytes(content))
     with pytest.raises(BrokenError):
-        atoms_in(path)
+        extent_of(path)
     topology = read_topology(tmp_path / "top.pdb")
     with pytest.raises(InputError, match="damaged, cut off"):
         read_frames(path, topology, [0], 1, tmp_path / "top.pdb")

@@ -119,3 +119,18 @@ def test_files_of_different_rates_need_a_rate(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"fast.bvh has 200 frames per second, but .*--rate"):
         mocap.read(paths, splits=ONE)
     assert mocap.read(paths, mocap.Cut(rate=50), splits=ONE).n_frames.tolist() == [19, 9]
+
+
+def test_windows_that_memory_cannot_hold_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """601 windows of 400 frames, of 2 joints with 6 values each."""
+    paths, cut = bodies.trials(tmp_path, 1, frames=1001), mocap.Cut(window=400, stride=1)
+    monkeypatch.setenv("PGODE_MEMORY", "50MB")
+    with pytest.raises(InputError) as caught:
+        mocap.read(paths, cut, splits=ONE)
+    assert (
+        "motion capture of 601 systems, 2 joints and 400 frames needs about 51.9 MB of memory, but "
+        "50 MB are free"
+    ) in str(caught.value)
+    assert "--stride" in str(caught.value)

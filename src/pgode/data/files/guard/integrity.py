@@ -47,10 +47,29 @@ def check_hashes(
 
     With `force` a difference is a warning.
     """
-    attributes = data.dataset.attrs
+    compare_hashes(
+        stored,
+        path,
+        force,
+        values=data.hash,
+        attributes=attribute_hash(data.dataset.attrs),
+        named="title, generator, settings",
+    )
+
+
+def compare_hashes(
+    stored: Mapping[Any, Any],
+    path: Path,
+    force: bool,
+    *,
+    values: str,
+    attributes: str,
+    named: str,
+) -> None:
+    """Compare the hashes of what was read with those that its file has, if it has any."""
     for name, what, found in (
-        (CONTENT, "values", data.hash),
-        (ATTRIBUTES, "attributes (title, generator, settings)", attribute_hash(attributes)),
+        (CONTENT, "values", values),
+        (ATTRIBUTES, f"attributes ({named})", attributes),
     ):
         if name not in stored or str(stored[name]) == found:
             continue

@@ -8,7 +8,7 @@ import math
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pgode.runtime.reading import open_file
 
@@ -18,12 +18,23 @@ FEW = 9
 """XTC packs no positions of so few atoms."""
 
 
+BESIDE = 80
+"""Bytes of a frame of DCD besides positions, with a box."""
+
+
 class BrokenError(Exception):
     """What is wrong with a frame."""
 
 
-def atoms_in(path: Path) -> int | None:
-    """The number of atoms of a trajectory whose frames are well formed; None for other formats.
+class Extent(NamedTuple):
+    """What a trajectory holds, by its headers."""
+
+    atoms: int
+    frames: int
+
+
+def extent_of(path: Path) -> Extent | None:
+    """Atoms and frames of a trajectory whose frames are well formed; None for other formats.
 
     Raises `BrokenError` for frames that are not.
     """
@@ -44,7 +55,7 @@ def _ints(file: BinaryIO, count: int, order: str = ">") -> tuple[int, ...]:
     return struct.unpack(f"{order}{count}i", file.read(4 * count))
 
 
-def _xtc(file: BinaryIO, size: int) -> int:
+def _xtc(file: BinaryIO, size: int) -> Extent:
     atoms, place, frame = -1, 0, 0
     while place < size:
         file.seek(place)
@@ -60,7 +71,7 @@ def _xtc(file: BinaryIO, size: int) -> int:
         if place > size:
             raise BrokenError(f"frame {frame} is cut off")
         frame += 1
-    return _found(atoms)
+    return _found(atoms, frame)
 
 
 def _packed(file: BinaryIO, count: int, frame: int) -> int:
@@ -75,7 +86,7 @@ def _packed(file: BinaryIO, count: int, frame: int) -> int:
     return file.tell() + -(-length // 4) * 4
 
 
-def _trr(file: BinaryIO, size: int) -> int:
+def _trr(file: BinaryIO, size: int) -> Extent:
     atoms, place, frame = -1, 0, 0
     while place < size:
         file.seek(place)
@@ -97,10 +108,10 @@ def _trr(file: BinaryIO, size: int) -> int:
         if place > size:
             raise BrokenError(f"frame {frame} is cut off")
         frame += 1
-    return _found(atoms)
+    return _found(atoms, frame)
 
 
-def _dcd(file: BinaryIO, size: int) -> int:
+def _dcd(file: BinaryIO, size: int) -> Extent:
     head = file.read(8)
     order = "<" if head[:4] == b"\x54\0\0\0" else ">"
     if head not in (b"\x54\0\0\0CORD", b"\0\0\0\x54CORD"):
@@ -117,13 +128,14 @@ def _dcd(file: BinaryIO, size: int) -> int:
         raise BrokenError("its header is invalid")
     if 12 * (count - fixed) > size:
         raise BrokenError(f"it claims {count} atoms, but no frame of them fits into the file")
-    return count
+    # The number in the header is often wrong. Some frames may be a few bytes smaller or larger.
+    return Extent(count, size // (12 * count + BESIDE))
 
 
-def _found(atoms: int) -> int:
+def _found(atoms: int, frames: int) -> Extent:
     if atoms < 0:
         raise BrokenError("it has no frames")
-    return atoms
+    return Extent(atoms, frames)
 
 
-READERS: dict[str, Callable[[BinaryIO, int], int]] = {".xtc": _xtc, ".trr": _trr, ".dcd": _dcd}
+READERS: dict[str, Callable[[BinaryIO, int], Extent]] = {".xtc": _xtc, ".trr": _trr, ".dcd": _dcd}

@@ -1,23 +1,45 @@
 """Parquet files that claim more than they can hold.
 
 A value that repeats is stored once with its count, so that a kilobyte can stand for any number of
-rows, and a text of a megabyte for a million of them.
+rows, and a text of a megabyte for a million of them. What the end of a file says of its columns
+need not be true: the headers of their pages, by which memory is allocated, are read instead.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pgode.data.files.guard.claims import FREE, check_claim, disk_size
+from pgode.data.files.guard.nested import leaves
+from pgode.data.files.guard.thrift import Reader
 from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.reading import check_file, open_file
 
-COLUMNS = 20_000
 WORK = 2
 """Times that the values of a table are held in memory, by Arrow and by pandas."""
+TEXT, FIXED = "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"
+PREFIXES = 7
+"""Number of the encoding whose texts share what they begin with."""
+ROWS = 2**16
+"""Rows that are read at a time to count the bytes of texts."""
+BATCH = 2**23
+"""Bytes of texts that share prefixes which are read at a time: each may be as long as its page."""
+HEADER = 2**12, 2**24
+"""Bytes of the header of a page that are read at first, and at most."""
+
+
+@dataclass
+class _Column:
+    """What the pages of a column say: values, bytes when unpacked, those of the largest page."""
+
+    values: int = 0
+    unpacked: int = 0
+    largest: int = 0
+    shares_prefixes: bool = False
 
 
 def check_parquet(path: Path) -> None:
-    """Refuse more columns, rows or text than the file, or memory, can hold.
+    """Refuse more rows or text than the file, or memory, can hold.
 
     Errors of the library are raised as they are, for damaged files.
     """
@@ -25,54 +47,98 @@ def check_parquet(path: Path) -> None:
 
     size = disk_size(check_file(path))
     with open_file(path) as file, parquet.ParquetFile(file) as table:
-        found = table.metadata
-        claimed = found.num_rows * found.num_columns * 8
-        packed = 0
-        for group in range(found.num_row_groups):
-            columns = found.row_group(group)
-            packed += sum(
-                columns.column(number).total_uncompressed_size
-                for number in range(columns.num_columns)
-            )
-        texts = [
-            name for name in table.schema_arrow.names if _is_text(table.schema_arrow.field(name))
-        ]
-        check_claim(path, max(claimed, packed), size)
-        if texts and found.num_rows * packed > FREE:
-            claimed += _text_bytes(path, texts)
-            check_claim(path, claimed, size)
+        found, schema = table.metadata, table.metadata.schema
+        groups = [found.row_group(number) for number in range(found.num_row_groups)]
+        rows = max(found.num_rows, sum(group.num_rows for group in groups))
+        check_claim(path, rows * found.num_columns * 8, size)
+        _check_overlap(groups, path.stat().st_size)
+        claimed, packed, at_once = 0, 0, ROWS
+        texts: dict[str, bool] = {}
+        for number in range(found.num_columns):
+            column, kind = _Column(), schema.column(number)
+            for group in groups:
+                _add_pages(file, group.column(number), column)
+                check_claim(path, max(column.values * 8, packed + column.unpacked), size)
+            packed += column.unpacked
+            width = kind.length if kind.physical_type == FIXED else 8
+            claimed += max(rows, column.values) * max(8, width)
+            if kind.physical_type == TEXT:
+                texts[kind.path] = column.shares_prefixes
+                if column.shares_prefixes:
+                    at_once = min(at_once, max(1, BATCH // max(1, column.largest)))
+    claimed = max(claimed, packed)
+    check_claim(path, claimed, size)
+    if texts and rows * packed > FREE:
+        claimed += _text_bytes(path, texts, at_once, size)
+        check_claim(path, claimed, size)
     refuse_beyond_memory(WORK * claimed, f"the table {path}", "Split the table into several.")
 
 
-def _is_text(field: Any) -> bool:
-    from pyarrow import types
-
-    kind = field.type
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_binary(kind)
-        or types.is_large_binary(kind)
-    )
+def _check_overlap(groups: list[Any], size: int) -> None:
+    """Refuse parts that lie in the same bytes: reading all of them would never end."""
+    parts = (group.column(number) for group in groups for number in range(group.num_columns))
+    if sum(max(0, part.total_compressed_size) for part in parts) > size:
+        raise ValueError("its columns have more bytes than the file")
 
 
-def _text_bytes(path: Path, names: list[str]) -> int:
-    """Bytes of all texts, from the different ones and how often each occurs."""
-    import pyarrow as arrow
-    from pyarrow import compute, parquet
+def _add_pages(file: BinaryIO, chunk: Any, column: _Column) -> None:
+    """Add the pages of a part of a column; only their headers are read."""
+    starts = [chunk.data_page_offset]
+    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
+        starts.append(chunk.dictionary_page_offset)
+    place = min(starts)
+    end = place + chunk.total_compressed_size
+    while place < end:
+        header, length = _header(file, place)
+        unpacked, stored = header[2], header[3]
+        if min(unpacked, stored) < 0:
+            raise ValueError("a page has a negative size")
+        content = header.get(5) or header.get(8) or {}
+        column.values += content.get(1, 0)
+        column.unpacked += unpacked
+        column.largest = max(column.largest, unpacked)
+        # The two kinds of pages have their encoding in different fields.
+        encoding = content.get(2) if 5 in header else content.get(4)
+        column.shares_prefixes |= encoding == PREFIXES
+        place += length + stored
 
-    total = 0
+
+def _header(file: BinaryIO, place: int) -> tuple[dict[int, Any], int]:
+    size, most = HEADER
+    while True:
+        file.seek(place)
+        reader = Reader(content := file.read(size))
+        try:
+            return reader.structure(), reader.place
+        except IndexError:
+            if len(content) < size or size >= most:
+                raise ValueError("the header of a page is cut off") from None
+            size *= 16
+
+
+def _text_bytes(path: Path, texts: dict[str, bool], rows: int, size: int) -> int:
+    """Bytes of all texts, from the different ones and how often each occurs.
+
+    Those that share prefixes cannot be read so, and are read few `rows` at a time.
+    """
+    from pyarrow import parquet
+
+    total, repeated = 0, [name for name, shares_prefixes in texts.items() if not shares_prefixes]
     with (
         open_file(path) as file,
-        parquet.ParquetFile(file, read_dictionary=names) as table,
+        parquet.ParquetFile(file, read_dictionary=repeated) as table,
     ):
-        for batch in table.iter_batches(columns=names):
-            for column in batch.columns:
-                if not arrow.types.is_dictionary(column.type):
-                    total += column.nbytes
-                    continue
-                lengths = compute.binary_length(column.dictionary)
-                total += compute.sum(lengths.take(column.indices.drop_null())).as_py() or 0
+        for batch in table.iter_batches(batch_size=rows, columns=list(texts)):
+            total += sum(_bytes(leaf) for column in batch.columns for leaf in leaves(column))
             if total > FREE:
-                check_claim(path, total, disk_size(check_file(path)))
+                check_claim(path, total, size)
     return total
+
+
+def _bytes(values: Any) -> int:
+    from pyarrow import compute, types
+
+    if not types.is_dictionary(values.type):
+        return int(values.nbytes)
+    lengths = compute.binary_length(values.dictionary)
+    return compute.sum(lengths.take(values.indices.drop_null())).as_py() or 0

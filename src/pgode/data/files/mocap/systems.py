@@ -11,10 +11,11 @@ from pgode.data.files.mocap.bvh import read_bvh
 from pgode.data.files.mocap.hierarchy import Joint
 from pgode.data.files.mocap.trials import TOLERANCE, Cut, Trial, trial_of, windows
 from pgode.data.schema import SPLITS
-from pgode.data.trajectories import Trajectories
+from pgode.data.trajectories import BUILDING, Trajectories
 from pgode.runtime.choices import check_int
 from pgode.runtime.errors import InputError
 from pgode.runtime.limits.bounds import SEED
+from pgode.runtime.memory import refuse_beyond_memory
 
 SHARES = (0.7, 0.15, 0.15)
 """Shares of the files for training, validation and test."""
@@ -52,6 +53,11 @@ def read(
         split += [part] * len(found)
     joints = trials[0].joints
     frames = max(len(piece.times) for piece in pieces)
+    refuse_beyond_memory(
+        BUILDING * 6.0 * len(pieces) * len(joints) * frames,
+        f"motion capture of {len(pieces)} systems, {len(joints)} joints and {frames} frames",
+        "Import fewer files at a time, or give a larger --stride or a smaller --rate.",
+    )
     states = np.zeros((len(pieces), len(joints), frames, 6))
     times = np.full((len(pieces), frames), np.nan)
     for k, piece in enumerate(pieces):

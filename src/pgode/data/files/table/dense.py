@@ -9,10 +9,12 @@ from jaxtyping import Bool, Float, Int, Shaped
 from pgode.data.files.table.rows import Rows
 from pgode.data.files.table.series.segments import Segments
 from pgode.data.labels.calendar import calendar_input, calendar_names, dates
-from pgode.runtime.errors import InputError
+from pgode.data.trajectories import BUILDING
+from pgode.runtime.memory import refuse_beyond_memory
 
-MOST_VALUES = 4 * 10**8
-"""Most states, observed or not, that a table may become."""
+MEMBER = 45
+"""Bytes of a row in a window while its place is looked for, besides its values: six numbers."""
+ADVICE = "Cut long series with --window, give a larger --stride, or name --system."
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,9 @@ def dense_arrays(
 ) -> Dense:
     """Arrays of all pieces, with the objects that are observed in each, in order of appearance."""
     system = rows.group_system[rows.group]
+    wide = values.shape[1] + rows.inputs.shape[1]
+    placing = (MEMBER + 8.0 * wide) * cut.count(system, rows.frames.of_row)
+    refuse_beyond_memory(placing, f"{source} in {int(cut.windows.sum())} windows", ADVICE)
     row, piece, local = cut.members(system, rows.frames.of_row)
     segment, first = cut.pieces()
     groups = len(rows.group_system)
@@ -55,12 +60,13 @@ def dense_arrays(
     objects, length = int(rank.max()) + 1, cut.length[segment[alive]]
     shape = (len(alive), objects, int(length.max()))
     width = values.shape[1]
-    if float(np.prod(shape, dtype=np.float64)) * width > MOST_VALUES:
-        raise InputError(
-            f"{source} would become {shape[0]} systems of up to {shape[1]} objects and {shape[2]} "
-            f"frames, {np.prod(shape, dtype=np.float64) * width:.1e} values. Expected at most "
-            f"{MOST_VALUES:.0e}. Cut long series with --window, or name --system."
-        )
+    dense = wide * float(np.prod(shape, dtype=np.float64))
+    refuse_beyond_memory(
+        max(placing + 8 * dense, BUILDING * dense),
+        f"{source}, which becomes {shape[0]} systems of up to {shape[1]} objects and {shape[2]} "
+        f"frames,",
+        ADVICE,
+    )
     at = np.searchsorted(slots, key)
     if not keep_all:
         kept = (at < len(slots)) & (slots[np.minimum(at, len(slots) - 1)] == key)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int, Shaped
 
 from pgode.data.files.table import columns
+from pgode.data.files.table.needs import refuse_rows
 from pgode.data.files.table.reading.places import Places
 from pgode.data.files.table.recipe import TableRecipe
 from pgode.data.files.table.series.dates import read_times, unit_of
@@ -56,6 +57,7 @@ def read_rows(
 ) -> tuple[Rows, TableRecipe]:
     """All rows as numbers, and the recipe with categories, time step and unit of this table."""
     count = len(frame)
+    refuse_rows(count, len(recipe.features), places.source)
     if recipe.system and recipe.system in frame.columns:
         system, system_names = columns.names(frame, recipe.system, "system", places)
     else:

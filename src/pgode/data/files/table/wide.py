@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from pgode.data.files.table.needs import MELTED, refuse_rows
 from pgode.data.files.table.reading.choice import USUAL
 from pgode.data.files.table.reading.places import PARTS, Places, check_column
 from pgode.data.files.table.recipe import TableRecipe
@@ -50,6 +51,7 @@ def melted(
             f'{source} has no column beside "{time}". Expected one column for each object. Give '
             f"--delimiter if they are separated by something else."
         )
+    refuse_rows(len(first) * len(objects), len(features), source, MELTED)
     long = _melted_one(first, source, time, objects, kept, features[0], recipe.time or TIME)
     for (frame, name), feature in zip(tables[1:], features[1:], strict=True):
         for each in (*([time] if time else []), *objects):

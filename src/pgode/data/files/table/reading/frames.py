@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pgode.data.files.guard.arrow_file import check_arrow, check_views
 from pgode.data.files.guard.parquet import check_parquet
 from pgode.data.files.table.reading import delimited
 from pgode.data.files.table.reading.places import PARTS
@@ -103,13 +104,20 @@ def _read_arrow(path: Path) -> "pd.DataFrame":
         from pyarrow import feather, parquet
     except ImportError:
         raise _no_arrow(str(path)) from None
-    read = parquet.read_table if path.suffix.lower() in PARQUET else feather.read_table
+    packed = path.suffix.lower() in PARQUET
+    check, read = (
+        (check_parquet, parquet.read_table) if packed else (check_arrow, feather.read_table)
+    )
     try:
-        if path.suffix.lower() in PARQUET:
-            check_parquet(path)
+        check(path)
         # A file object: the name of a file may be the address of a server to Arrow.
         with open_file(path) as file:
-            return frame_of(read(file))
+            table = read(file)
+        if not packed:
+            # Arrow takes buffers as they are: a wrong offset would be read outside of memory.
+            table.validate(full=True)
+            check_views(path, table)
+        return frame_of(table)
     except InputError:
         raise
     # Damaged files are reported by errors of many types, those of memory included.

@@ -50,17 +50,31 @@ class Segments:
         number = np.arange(len(segment)) - self.first_piece[segment]
         return segment, self.first[segment] + number * self.stride[segment]
 
-    def members(
+    def count(self, system: Int[np.ndarray, " row"], frame: Int[np.ndarray, " row"]) -> int:
+        """How many `members` there are: overlapping windows repeat a row any number of times."""
+        _, segment, local = self._inside(system, frame)
+        stride, length = np.maximum(self.stride, 1)[segment], self.length[segment]
+        last = np.minimum(local // stride, self.windows[segment] - 1)
+        first = np.maximum(-((length - 1 - local) // stride), 0)
+        return int(np.maximum(last - first + 1, 0).sum())
+
+    def _inside(
         self, system: Int[np.ndarray, " row"], frame: Int[np.ndarray, " row"]
-    ) -> tuple[Int[np.ndarray, " member"], Int[np.ndarray, " member"], Int[np.ndarray, " member"]]:
-        """(row, window, frame within it) of each row of each window it is in."""
+    ) -> tuple[Int[np.ndarray, " kept"], Int[np.ndarray, " kept"], Int[np.ndarray, " kept"]]:
+        """The rows that are in a segment, which one, and their frame within it."""
         most = int(max(frame.max(initial=0), self.first.max(initial=0))) + 1
         segment = np.searchsorted(self.system * most + self.first, system * most + frame, "right")
         segment -= 1
         inside = (segment >= 0) & (self.system[segment] == system)
         row = np.flatnonzero(inside & (frame < (self.first + self.frames)[segment]))
         segment = segment[row]
-        local = frame[row] - self.first[segment]
+        return row, segment, frame[row] - self.first[segment]
+
+    def members(
+        self, system: Int[np.ndarray, " row"], frame: Int[np.ndarray, " row"]
+    ) -> tuple[Int[np.ndarray, " member"], Int[np.ndarray, " member"], Int[np.ndarray, " member"]]:
+        """(row, window, frame within it) of each row of each window it is in."""
+        row, segment, local = self._inside(system, frame)
         stride = np.maximum(self.stride, 1)
         overlap = int(np.max(-(-self.length // stride), initial=1))
         found = []
