@@ -21,6 +21,7 @@ from pgode.ode.lasting import lasting_solves
 from pgode.runs.exchange import forecast_tables
 from pgode.runs.lasting.endings import FAR, Endings, sentences
 from pgode.runs.lasting.together import systems_at_once
+from pgode.runtime.allocation import keep_freed_memory
 from pgode.runtime.errors import InputError
 from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.outputs import claim_output
@@ -188,6 +189,7 @@ def forecast_future(
         "Forecast one split at a time (--split), fewer frames (--until), or fewer --samples.",
     )
     together = systems_at_once(model, observed, len(frames))
+    keep_freed_memory()
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
     ends = np.full((2, *shape), np.nan)
     contexts: dict[str, list[np.ndarray]] = {}
