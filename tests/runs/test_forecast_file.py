@@ -13,10 +13,10 @@ from tests.small_systems import CONDITION, uneven
 
 from pgode.batches.normaliser import Normaliser
 from pgode.cli.app import run_command
-from pgode.data.files import forecast_file
 from pgode.data.files.guard.integrity import ATTRIBUTES, CONTENT, ContentWarning
 from pgode.data.files.md_export import open_forecast_or_data
-from pgode.data.files.verification import verify_data
+from pgode.data.files.stored import forecast_file
+from pgode.data.files.stored.verification import verify_data
 from pgode.models import build_model, model_config
 from pgode.runs.forecasts import Forecasts, forecast_future
 from pgode.runtime.errors import InputError

@@ -44,7 +44,7 @@ def verify(
     found = []
     for path in paths:
         if is_data(Path(path)):
-            from pgode.data.files.verification import verify_data
+            from pgode.data.files.stored.verification import verify_data
 
             if accept:
                 raise InputError(

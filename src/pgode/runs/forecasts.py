@@ -10,7 +10,8 @@ import xarray as xr
 from jaxtyping import Bool, Float, Int
 
 from pgode.batches.windows import Batch, Windows
-from pgode.data.files import forecast_file, netcdf
+from pgode.data.files import netcdf
+from pgode.data.files.stored import forecast_file
 from pgode.data.files.table import recipe_of
 from pgode.data.trajectories import Trajectories
 from pgode.evaluation.scores.probabilistic import interval

@@ -139,14 +139,14 @@ def test_the_command_refuses_what_it_cannot_check(
 def test_the_content_of_data_is_compared_with_its_hash(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pgode.data.files.verification import stored_hash, verify_data
+    from pgode.data.files.stored.verification import stored_hash, verify_data
 
     data = simulate("springs", objects=3, frames=6, train=2, val=1, test=1, ood=1)
     files.write(data, tmp_path / name)
     assert stored_hash(tmp_path / name) == data.hash
     found = verify_data(tmp_path / name)
     assert [(each.sha256, each.state) for each in found.files] == [(data.hash, "as written")]
-    other = "pgode.data.files.verification.stored_hash"
+    other = "pgode.data.files.stored.verification.stored_hash"
     monkeypatch.setattr(other, lambda _: "0" * 64)
     assert "the one stored with it 000000000000..." in verify_data(tmp_path / name).problems[0]
     monkeypatch.setattr(other, lambda _: None)

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from pgode.data.files import forecast_file
 from pgode.data.files.md_files import mdtraj, quiet, read_topology, selected
+from pgode.data.files.stored import forecast_file
 from pgode.data.molecules import Atoms
 from pgode.runtime.disk.room import DISK, OutOfRoomError, disk_error
 from pgode.runtime.errors import InputError

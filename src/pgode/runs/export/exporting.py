@@ -13,9 +13,8 @@ from pgode.runs import folder as run_folder
 from pgode.runs.export import onnx_file, pt2_file
 from pgode.runs.export.arrays import changes_within
 from pgode.runs.export.check import Comparison, compare, compared, windows_of
-from pgode.runs.export.needs import check_memory
 from pgode.runs.export.program import record
-from pgode.runs.export.refusals import check_exportable, unexportable
+from pgode.runs.export.refusals import check_exportable, check_memory, unexportable
 from pgode.runs.export.signature import Signature, metadata
 from pgode.runs.outputs import run_inputs
 from pgode.runs.run import Run

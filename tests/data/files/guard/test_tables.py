@@ -12,7 +12,7 @@ from pgode.runtime.errors import InputError
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgode.data.files.guard.claims.FREE", 2**20)
-    monkeypatch.setattr("pgode.data.files.guard.parquet.FREE", 2**20)
+    monkeypatch.setattr("pgode.data.files.guard.tables.parquet.FREE", 2**20)
     monkeypatch.setattr("pgode.data.files.table.reading.delimited.UNPACKED", 2**20)
 
 

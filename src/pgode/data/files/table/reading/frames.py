@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pgode.data.files.guard.arrow_file import check_arrow, check_views
-from pgode.data.files.guard.parquet import check_parquet
+from pgode.data.files.guard.tables.arrow_file import check_arrow, check_views
+from pgode.data.files.guard.tables.parquet import check_parquet
 from pgode.data.files.table.reading import delimited
 from pgode.data.files.table.reading.places import PARTS
 from pgode.runtime.errors import InputError

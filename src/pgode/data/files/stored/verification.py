@@ -6,7 +6,7 @@ from typing import Any
 import xarray as xr
 
 from pgode.data import files
-from pgode.data.files import forecast_file
+from pgode.data.files.stored import forecast_file
 from pgode.runtime.errors import InputError
 from pgode.runtime.stored.manifest import fingerprint
 from pgode.runtime.stored.verification import FileCheck, State, Verification

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pgode.data.files.guard.claims import FREE, check_claim, disk_size
-from pgode.data.files.guard.nested import leaves
-from pgode.data.files.guard.thrift import Reader
+from pgode.data.files.guard.tables.nested import leaves
+from pgode.data.files.guard.tables.thrift import Reader
 from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.reading import check_file, open_file
 

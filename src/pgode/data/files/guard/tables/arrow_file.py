@@ -13,8 +13,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from pgode.data.files.guard.claims import check_claim, disk_size
-from pgode.data.files.guard.flatbuffer import Table
-from pgode.data.files.guard.nested import leaves
+from pgode.data.files.guard.tables.flatbuffer import Table
+from pgode.data.files.guard.tables.nested import leaves
 from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.reading import check_file, open_file
 

@@ -19,8 +19,8 @@ ROWS = 200_000
 @pytest.fixture(autouse=True)
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pgode.data.files.guard.claims.FREE", 2**20)
-    monkeypatch.setattr("pgode.data.files.guard.parquet.FREE", 2**20)
-    monkeypatch.setattr("pgode.data.files.guard.parquet.BATCH", 2**15)
+    monkeypatch.setattr("pgode.data.files.guard.tables.parquet.FREE", 2**20)
+    monkeypatch.setattr("pgode.data.files.guard.tables.parquet.BATCH", 2**15)
 
 
 def _write(path: Path, table: Any, **options: Any) -> Path:

@@ -8,7 +8,7 @@ from tests.trained_runs import CONDITION, springs, trained
 from pgode.batches.normaliser import Normaliser
 from pgode.models import build_model, model_config
 from pgode.runs.export.exporting import export_run
-from pgode.runs.export.needs import check_memory
+from pgode.runs.export.refusals import check_memory
 from pgode.runs.export.signature import Signature
 from pgode.runtime.errors import InputError
 

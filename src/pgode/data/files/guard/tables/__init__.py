@@ -1,0 +1,1 @@
+"""Arrow and Parquet tables, measured by their headers before anything is unpacked."""

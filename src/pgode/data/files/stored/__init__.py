@@ -1,0 +1,1 @@
+"""Stored hashes of data and forecasts: files that are read back, and their check."""
