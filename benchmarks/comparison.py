@@ -136,8 +136,8 @@ no epochs: its force laws are found in the same data within minutes.
   velocities at 24 and 36 frames it is below the known law, because its forecast is the mean of an
   ensemble, and after an encounter the mean errs less than any single course.
 - All others are within a factor of 2.5 of each other (3.3 to 8.1 for positions at 36 frames) and,
-  in distribution, 15 to 300 times above the known law: none resolves close encounters and walls. SocialODE is the best
-  of them at 24 and 36 frames, by a fifth.
+  in distribution, 15 to 300 times above the known law: none resolves close encounters and walls.
+  SocialODE is the best of them at 24 and 36 frames, by a fifth.
 - `paper` (4.04) is beside HOPE and LG-ODE (4.13, 4.15) and below its published numbers in eleven of
   twelve cells. `paper-anchored` is no better in positions (4.4) and worse in velocities (2.7
   against 2.0): the velocity of the last frame is a poor base where encounters change velocities.

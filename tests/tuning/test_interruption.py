@@ -11,7 +11,7 @@ import pytest
 from tests.trained_runs import data_file
 from tests.tuning.conftest import SETTINGS
 
-from pgode.runtime.task_bars import logged_epochs
+from pgode.runtime.terminal.task_bars import logged_epochs
 from pgode.tuning.trials.files import read_trials, trial_folder
 
 EPOCHS, TRIALS = 60, 2

@@ -15,8 +15,8 @@ from pgode.runtime.engines import ENGINES
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import write_bytes
 from pgode.runtime.stored.manifest import changes, run_files
-from pgode.runtime.task_bars import TaskBar, TaskBars, logged_epochs
 from pgode.runtime.tasks import Task
+from pgode.runtime.terminal.task_bars import TaskBar, TaskBars, logged_epochs
 from pgode.tuning.record import TuningRecord
 from pgode.tuning.space.domains import Value, contains, short_names, shown
 from pgode.tuning.space.settings import changed, value_of

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from pgode.reproduce.plan.results import read_result
 from pgode.reproduce.plan.trials import Trial, run_folder
-from pgode.runtime.task_bars import TaskBar, TaskBars, logged_epochs
 from pgode.runtime.tasks import Task
+from pgode.runtime.terminal.task_bars import TaskBar, TaskBars, logged_epochs
 
 
 @dataclass
