@@ -60,6 +60,7 @@ FILES = (
     Output("laws", "svg", "laws run --svg {out}", ".svg", RUN),
     Output("robustness", "output", "robustness run -o {out}", ".html", RUN),
     Output("robustness", "json", "robustness run --json {out}", ".json", RUN),
+    Output("reproduce", "export", "reproduce --export {out}", ".csv"),
     Output(
         "export-md", "output", "export-md springs.nc -o {out} --topology top.pdb", ".nc", RUN[:1]
     ),

@@ -72,7 +72,7 @@ def reproduce(
     from pgode.runtime.terminal.console import Terminal
 
     console = Terminal()
-    claim_outputs([export], overwrite=overwrite)
+    claim_outputs([export], inputs=[folder / "results"], overwrite=overwrite)
     if export is not None:
         rows = export_results(folder, export, overwrite=overwrite)
         console.print(f"wrote {export} with {rows:,} rows", highlight=False, soft_wrap=True)

@@ -24,7 +24,7 @@ def export_results(root: Path, path: Path, *, overwrite: bool) -> int:
     import pandas as pd
 
     check_table_output(path)
-    claim_output(path, overwrite=overwrite)
+    claim_output(path, inputs=[root / "results"], overwrite=overwrite)
     found = all_results(root)
     lines = [line for name, result in found.items() for line in _lines(name, result)]
     if not lines:
