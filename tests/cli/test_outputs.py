@@ -226,3 +226,15 @@ def test_a_new_file_in_a_run_is_allowed_and_does_not_harm_it(place: Path) -> Non
     assert run_command([*line, "-o", "run/forecast.nc"]) == 0
     assert Run.open(place / "run").config == trained().config
     assert run_command([*line, "-o", "run/forecast.nc", "--overwrite"]) == 2
+
+
+def test_folders_without_files_hold_nothing(place: Path, capsys: Captured) -> None:
+    """A command that is killed before its first file leaves them, and has to begin again there."""
+    case = next(each for each in FOLDERS if each.command == "train")
+    (place / "new" / "checkpoints").mkdir(parents=True)
+    (place / "new" / "checkpoints" / ".last.safetensors.1.part").write_bytes(b"")
+    words = case.line.replace("{out}", "new").split()
+    assert run_command(words) == 0
+    (place / "other" / "checkpoints").mkdir(parents=True)
+    (place / "other" / "checkpoints" / "thesis.txt").write_bytes(KEPT)
+    assert "the folder holds checkpoints" in refused(case, "other", capsys)

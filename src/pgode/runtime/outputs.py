@@ -104,7 +104,8 @@ def claim_folder(
 ) -> None:
     """Refuse a folder to work in, unless it is new, empty, or `begun` by the same command before.
 
-    Hidden files do not count: they are those of file managers, and locks.
+    Hidden files do not count: they are those of file managers, and locks. Nor do folders without
+    files: a command that was killed before it wrote any has left them.
     """
     path = Path(path)
     found, place = _status(path), _place(path)
@@ -114,7 +115,7 @@ def claim_folder(
     if found is not None and not path.is_dir():
         raise _refused(path, "a file of that name is in the way, and is kept", FOLDER)
     if found is not None and not begun(path):
-        held = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+        held = _held(path)
         if held:
             listed = ", ".join(held[:3]) + (", ..." if len(held) > 3 else "")
             raise _refused(path, f"the folder holds {listed}, which is kept", FOLDER)
@@ -124,6 +125,14 @@ def claim_folder(
                 path, f"{parent} is a data set in the format zarr", "a path outside of it"
             )
     writable_folder(path / "x")
+
+
+def _held(folder: Path) -> list[str]:
+    """What lies in a folder, by name."""
+    visible = [each for each in folder.iterdir() if not each.name.startswith(".")]
+    return sorted(
+        each.name for each in visible if each.is_symlink() or not each.is_dir() or _held(each)
+    )
 
 
 def run_around(path: Path) -> Path | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pgode.data.files.guard.claims import check_claim, disk_size
+from pgode.data.files.guard.heaps import check_heaps
 from pgode.data.files.guard.variable_text import text_bytes
 from pgode.runtime.errors import InputError
 from pgode.runtime.reading import check_file
@@ -39,6 +40,7 @@ def check_hdf5(path: Path) -> None:
     import h5py
 
     size = disk_size(check_file(path))
+    check_heaps(path)
     with h5py.File(path, "r") as file:
         claimed = 0
         for name, dataset in _datasets(path, file):
