@@ -13,6 +13,7 @@ import sys
 import tempfile
 import venv
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -46,11 +47,14 @@ def served_torch(python: Path, version: str, flags: Sequence[str]) -> dict[str, 
     return file
 
 
-def check_torch(file: dict[str, Any], pin: Pin) -> None:
-    """Say which build it is if its hash is not recorded: pip itself would only call it altered."""
+def check_torch(file: dict[str, Any], pin: Pin) -> Pin:
+    """The pin with the hash of this build alone, so that pip cannot take another recorded one.
+
+    If the hash is not recorded, say which build it is: pip itself would only call it altered.
+    """
     found = file["download_info"]["archive_info"]["hashes"]["sha256"]
     if found in pin.hashes:
-        return
+        return replace(pin, hashes=(found,))
     name = unquote(file["download_info"]["url"].rpartition("/")[2])
     raise Refused(
         f"The index serves torch as {name} (SHA-256 {found}), and {LOCK} has no such file. Indexes "
@@ -90,11 +94,11 @@ def verified(folder: Path, flags: Sequence[str]) -> str:
     venv.create(folder, with_pip=True, clear=True)
     python = folder / "bin/python"
     file = served_torch(python, torch.version, flags)
-    check_torch(file, torch)
+    build = check_torch(file, torch)
     cuda = [] if "+cpu" in file["metadata"]["version"] else needed_by(file, read_lock(ROOT / CUDA))
     ready = [pin for pin in [*pins, *cuda] if not pin.source and pin is not torch]
     source = [pin for pin in pins if pin.source]
-    install(python, [torch], "--only-binary", ":all:", *flags)
+    install(python, [build], "--only-binary", ":all:", *flags)
     install(python, ready, "--only-binary", ":all:")
     install(python, source, "--no-build-isolation")
     for words in (
@@ -104,9 +108,9 @@ def verified(folder: Path, flags: Sequence[str]) -> str:
         done = pip(python, *words)
         if done.returncode:
             raise Refused(f"pip {words[0]} failed in {folder}.\n{done.stderr}")
-    build = f"torch {file['metadata']['version']}" + (" with CUDA" if cuda else "")
+    name = f"torch {file['metadata']['version']}" + (" with CUDA" if cuda else "")
     return (
-        f"{1 + len(ready) + len(source)} packages with checked hashes, {build}, and pgode: {folder}"
+        f"{1 + len(ready) + len(source)} packages with checked hashes, {name}, and pgode: {folder}"
     )
 
 
