@@ -11,7 +11,7 @@ from pgode.runtime.memory import usable_memory
 M_TRIM_THRESHOLD, NEVER = -1, -1
 M_MMAP_THRESHOLD, LARGE = -3, 32 << 20
 M_MMAP_MAX, NONE, USUAL = -4, 0, 65536
-SHARE = 0.3
+SHARE = 0.4
 """Share of the memory for this process that it may hold before it gives freed blocks back."""
 
 _most_held: float | None = None
