@@ -25,10 +25,7 @@ With checks, splits and scaled copies, training on data in memory takes about fi
 (`python -m benchmarks.large_data`).
 """
 UNITS = {"": 1, "K": 1000, "M": 1000**2, "G": 1000**3, "T": 1000**4}
-SIZES = (
-    *(("EB", 1e18), ("PB", 1e15), ("TB", 1e12)),
-    *(("GB", 1e9), ("MB", 1e6), ("kB", 1e3)),
-)
+SIZES = {"EB": 1e18, "PB": 1e15, "TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}
 UNLIMITED = 2**62
 
 
@@ -61,14 +58,7 @@ def refuse_beyond_memory(needed: float, what: str, advice: str) -> None:
 
 def size_text(size: float) -> str:
     """A number of bytes for people, such as 1.2 GB."""
-    for unit, factor in (
-        ("EB", 1e18),
-        ("PB", 1e15),
-        ("TB", 1e12),
-        ("GB", 1e9),
-        ("MB", 1e6),
-        ("kB", 1e3),
-    ):
+    for unit, factor in SIZES.items():
         if size >= factor:
             return f"{size / factor:.3g} {unit}"
     return f"{size:.0f} bytes"

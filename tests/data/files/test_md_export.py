@@ -53,6 +53,19 @@ def test_one_system_is_written_with_the_atoms_of_a_topology_that_has_water(tmp_p
     assert md_export.write(bare, tmp_path / "top.pdb", tmp_path / "bare.dcd") == 24
 
 
+def test_more_systems_than_fit_are_written_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = read(made.save(tmp_path, "run.trr")).dataset
+    all_of_them = md_export.PER_ATOM * data["times"].size * data.sizes["object"]
+    monkeypatch.setenv("PGODE_MEMORY", f"{all_of_them // 2}")
+    output = tmp_path / "out.dcd"
+    with pytest.raises(InputError, match=r"4 systems .* needs about .* --system"):
+        md_export.write(data, None, output)
+    assert not output.exists()
+    assert md_export.write(data, None, output, system=1) == 6
+
+
 @pytest.mark.parametrize("ending", [".dcd", ".xtc", ".trr", ".nc"])
 def test_a_full_disk_is_noticed_where_mdtraj_does_not(ending: str, tmp_path: Path) -> None:
     data = read(made.save(tmp_path, "run.trr")).dataset

@@ -15,12 +15,15 @@ from pgode.data.molecules import Atoms
 from pgode.runtime.disk.room import DISK, OutOfRoomError, disk_error
 from pgode.runtime.errors import InputError
 from pgode.runtime.files import replacing
+from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.outputs import claim_output
 
 SPARE = 2**16
 """Bytes that must fit after the last one of a file."""
 ENDINGS = (".dcd", ".xtc", ".trr", ".pdb", ".nc", ".netcdf", ".gro", ".xyz")
 """Formats that can be written; .nc and .netcdf are those of Amber."""
+PER_ATOM = 3 * (8 + 8 + 4)
+"""Bytes for each atom of a frame: the positions by system, all of them, and in single precision."""
 
 
 def write(
@@ -136,11 +139,17 @@ def _frames(
             f"{source} has no system {system}. Expected one from 0 to {count - 1}. Correct "
             f"--system, or leave it out for all."
         )
+    chosen = range(count) if system is None else (system,)
+    refuse_beyond_memory(
+        PER_ATOM * len(chosen) * states.sizes["object"] * states.sizes["time"],
+        f"writing {len(chosen)} systems of {source} as one trajectory",
+        "Write one after another with --system.",
+    )
     parts, times = [], []
-    for k in range(count) if system is None else (system,):
+    for k in chosen:
         clock = data["times"].values[k]
         known = np.isfinite(clock)
-        frames = states.values[k][:, known][..., axes].swapaxes(0, 1)
+        frames = states.isel(system=k).values[:, known][..., axes].swapaxes(0, 1)
         for frame, atom, _ in np.argwhere(~np.isfinite(frames))[:1]:
             raise InputError(
                 f"system {k} of {source} has no position of object {atom} at time "
