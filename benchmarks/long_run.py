@@ -94,7 +94,9 @@ def reported(folder: Path, rounds: int) -> list[dict[str, float]]:
     trained(folder, 2)
     run, systems, page = Run.open(folder / "run"), data(), folder / "report.html"
     return _repeated(
-        lambda number: write_run_report(run, systems, page, examples=2, samples=5, seed=number),
+        lambda number: write_run_report(
+            run, systems, page, examples=2, samples=5, seed=number, overwrite=True
+        ),
         rounds,
     )
 
