@@ -11,6 +11,7 @@ import json
 import resource
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,11 @@ def measure_forecast(systems: int, samples: int, until: int) -> tuple[float, flo
 def measure(kind: str, **case: Any) -> Measurements:
     """One case, in this process."""
     torch.set_num_threads(1)
-    works = {"simulate": measure_simulate, "step": measure_step, "forecast": measure_forecast}
+    works: dict[str, Callable[..., tuple[float, float]]] = {
+        "simulate": measure_simulate,
+        "step": measure_step,
+        "forecast": measure_forecast,
+    }
     estimate, measured = works[kind](**case)
     return {"estimate": estimate, "measured": measured}
 

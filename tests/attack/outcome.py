@@ -7,8 +7,8 @@ from pathlib import Path
 MOST_SECONDS = 5.0
 """Of processor time, because on a busy machine the clock tells nothing about the program."""
 MOST_MEGABYTES = 1000.0
-PATIENCE = 60.0
-"""Seconds by the clock after which a command hangs."""
+PATIENCE = 180.0
+"""Seconds by the clock after which a command hangs; a disk that is busy can hold one up for 60."""
 
 FAILURES = {
     "traceback": "ended with a traceback, a signal or an unknown exit code",

@@ -4,6 +4,7 @@ Importing takes longer than refusing, so most commands run in a fork of a proces
 everything; some run as a user's shell would start them.
 """
 
+import faulthandler
 import os
 import resource
 import signal
@@ -40,8 +41,9 @@ class Finished:
 
     @property
     def last_words(self) -> str:
-        """The end of what was said, on one line."""
-        return " ".join((self.errors or self.output).split())[-300:]
+        """The end of what was said, on one line; if it hung, where."""
+        words = " ".join((self.errors or self.output).split())
+        return words[-3000:] if self.code is None else words[-300:]
 
 
 def import_everything() -> None:
@@ -115,6 +117,8 @@ def measured(
                 code = os.waitstatus_to_exitcode(status)
                 break
             if time.monotonic() - begin > patience:
+                os.kill(process, signal.SIGABRT)  # Python then says where it is.
+                time.sleep(1)
                 os.killpg(process, signal.SIGKILL)
                 used = os.wait4(process, 0)[2]
                 break
@@ -144,7 +148,8 @@ def _prepare(
     nothing = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((nothing, 0), (output, 1), (errors, 2)):
         os.dup2(source, target)
-    os.environ.update(environment)
+    os.environ.update({"PYTHONFAULTHANDLER": "1", **environment})
+    faulthandler.enable(2)
     for kind, most in {**LIMITS, **limits}.items():
         resource.setrlimit(kind, (most, most))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # A write beyond the limit is an error instead.
