@@ -121,7 +121,7 @@ def on_full_disk(name: str, room: int, folder: Path) -> list[Outcome]:
         _prepare(folder / "full")
         _fill(folder / "full", room)
         first = _attempt("full disk", name, room, folder, {}, ignore=("full/filler",))
-        if first.failure or WRITERS[name][1] != "new":
+        if first.failure or not first.refused or WRITERS[name][1] != "new":
             return [first]
         (folder / "full/filler").unlink()
         return [first, _continued(name, room, folder)]
@@ -147,7 +147,10 @@ def _attempt(
     limits: dict[int, int],
     ignore: tuple[str, ...] = (),
 ) -> Outcome:
-    """Success, or exit code 2 with a sentence, and what was there before; nothing half-written."""
+    """Success, or exit code 2 with a sentence, and what was there before; nothing half-written.
+
+    Of two outputs the first may be there, if the command says that it wrote it.
+    """
     command, output = WRITERS[name]
     before = files.content(folder)
     ran = processes.started(command.split(), folder, limits=limits)
@@ -155,6 +158,8 @@ def _attempt(
     lost = [path for path in files.lost(before, after) if path not in ignore]
     new = files.appeared(before, after)
     left = [path for path in new if files.is_leftover(path)]
+    lines = f"{ran.output}\n{ran.errors}".splitlines()
+    told = {path for path in new if f"wrote {path}" in lines}
     resumable = output == "new"  # What a run or a search has written so far, it goes on from.
     failure, detail = "", ran.last_words
     if ran.hung:
@@ -167,7 +172,7 @@ def _attempt(
         failure, detail = "file lost", ", ".join(lost[:5])
     elif left or ran.children:
         failure, detail = "leftover", ", ".join(left[:5]) or "a process"
-    elif ran.code == 2 and new and not resumable:
+    elif ran.code == 2 and set(new) - told and not resumable:
         failure, detail = "leftover", ", ".join(new[:5])
     elif ran.code == 2 and not _says_so(ran.errors):
         failure = "message"
