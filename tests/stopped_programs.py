@@ -43,17 +43,22 @@ def ending_of(
     """Run a program that is in charge of its signals, in a copy of this process.
 
     The grace is longer than that of commands: a busy machine must not end what ends by itself.
-    `sent` is a signal and the seconds after which the program gets it; without it the program sends
-    itself one.
+    `sent` is a signal and the seconds after which a program that is in charge gets it; without it
+    the program sends itself one.
     """
     out = folder / "said.txt"
+    ready, begun = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Fork beside threads, Python 3.12.
         pid = os.fork()
     if pid == 0:
-        _become(program, out, grace)
+        os.close(ready)
+        _become(program, out, grace, begun)
+    os.close(begun)
+    os.read(ready, 1)
+    os.close(ready)
     began = time.monotonic()
     if sent is not None:
         time.sleep(sent[1])
@@ -91,7 +96,7 @@ def signalled_at(stage: str, number: int) -> None:
     setattr(owner, name, signalled)
 
 
-def _become(program: Callable[[Charge], int], out: Path, grace: float) -> None:
+def _become(program: Callable[[Charge], int], out: Path, grace: float, begun: int) -> None:
     """Run the program and leave, whatever happens."""
     code = 99
     try:
@@ -103,7 +108,9 @@ def _become(program: Callable[[Charge], int], out: Path, grace: float) -> None:
         for each in command.SIGNALS:
             signal.signal(each, signal.SIG_DFL)
         kept.begin()
-        code = program(take_charge(grace))
+        charge = take_charge(grace)
+        os.close(begun)
+        code = program(charge)
     except BaseException:
         traceback.print_exc()
     finally:

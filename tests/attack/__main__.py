@@ -62,7 +62,7 @@ class Worker:
         try:
             return task.attempt(self.folder)
         except Exception as error:  # One broken try must not end all the others.
-            said = f"the attack itself failed: {error!r}"
+            said = f"the attack itself failed: {type(error).__name__}: {error}"
             return [Outcome(task.campaign, task.group, task.name, "traceback", said)]
         finally:
             files.restore(self.folder, self.good, self.before)
