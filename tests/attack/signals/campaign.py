@@ -5,6 +5,7 @@ in a copy of this process, which has its imports already, so that far more momen
 """
 
 import argparse
+import json
 import shutil
 import sys
 import tempfile
@@ -123,9 +124,12 @@ def main() -> int:
     reader.add_argument("--count", type=int, default=210)
     reader.add_argument("--seed", type=int, default=0)
     reader.add_argument("--only", default="", help="part of a scenario's name")
+    reader.add_argument("--json", type=Path, help="file for every outcome")
     given = reader.parse_args()
     found: dict[str, Counter[str]] = {}
+    outcomes = []
     for name, outcome in rows(given.count, given.seed, given.only):
+        outcomes.append((name, outcome))
         kind = outcome if outcome in ("clean", "ended first") else "failed"
         found.setdefault(name.partition(", signal")[0], Counter())[kind] += 1
         if kind == "failed":
@@ -134,6 +138,8 @@ def main() -> int:
         print(f"{name:24}", ", ".join(f"{value} {kind}" for kind, value in counts.items()))
     total = sum(found.values(), Counter())
     print("all:", ", ".join(f"{value} {kind}" for kind, value in total.items()))
+    if given.json is not None:
+        given.json.write_text(json.dumps(outcomes))
     return 1 if total["failed"] else 0
 
 
