@@ -18,8 +18,9 @@ import numpy as np
 from jaxtyping import Int
 
 from pgode.data.files.guard.claims import check_gzip, disk_size
-from pgode.data.files.guard.hdf5 import check_hdf5, is_hdf5
+from pgode.data.files.guard.hdf5 import check_hdf5
 from pgode.data.files.guard.md_frames import BrokenError, Extent, extent_of
+from pgode.data.files.guard.superblock import is_hdf5
 from pgode.data.molecules import refuse_frames
 from pgode.runtime.errors import InputError
 from pgode.runtime.reading import check_file

@@ -10,6 +10,7 @@ import pytest
 from tests.plain_trajectories import build
 
 from pgode.data import files
+from pgode.data.files.guard.hdf5 import check_hdf5
 from pgode.runtime.errors import InputError
 
 
@@ -119,6 +120,29 @@ def test_texts_are_measured_in_whatever_way_they_are_stored(
     with h5py.File(tmp_path / "text.h5") as file:
         found = text_bytes(tmp_path / "text.h5", "words", file["words"], 10_000)
     assert found == sum(len(word.encode()) for word in words)
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (4, 8), (8, 8)])
+def test_addresses_of_any_size_are_understood(tmp_path: Path, sizes: tuple[int, int]) -> None:
+    settings = h5py.h5p.create(h5py.h5p.FILE_CREATE)
+    settings.set_sizes(*sizes)
+    path = tmp_path / "small.h5"
+    made = h5py.h5f.create(str(path).encode(), h5py.h5f.ACC_TRUNC, fcpl=settings)
+    with h5py.File(made) as file:
+        file.create_dataset("words", data=["ein", "zwei"] * 20, dtype=h5py.string_dtype())
+    check_hdf5(path)
+
+
+def test_texts_in_a_header_are_accepted_beside_large_values(tmp_path: Path) -> None:
+    path = tmp_path / "compact.h5"
+    with h5py.File(path, "w") as file:
+        file["values"] = np.zeros(2**22)
+        settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        settings.set_layout(h5py.h5d.COMPACT)
+        kind = h5py.h5t.py_create(h5py.string_dtype(), logical=True)
+        words = h5py.h5d.create(file.id, b"words", kind, h5py.h5s.create_simple((10,)), settings)
+        h5py.Dataset(words)[:] = ["a"] * 10
+    check_hdf5(path)
 
 
 def test_fifos_devices_and_folders_are_refused_as_data(tmp_path: Path) -> None:

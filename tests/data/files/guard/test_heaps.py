@@ -9,6 +9,7 @@ from tests.trained_runs import data_file
 from pgode.cli.app import run_command
 from pgode.data import files
 from pgode.data.files.guard.heaps import HEAD, START, check_heaps
+from pgode.data.files.guard.superblock import SIGNATURE
 from pgode.runtime.errors import InputError
 
 
@@ -52,3 +53,36 @@ def test_good_and_empty_files_pass(tmp_path):
     check_heaps(empty)
     (tmp_path / "cut.nc").write_bytes(b"x" * 100 + START)
     check_heaps(tmp_path / "cut.nc")
+
+
+@pytest.mark.parametrize("longer", [False, True])
+def test_heaps_of_large_files_are_searched_between_the_values(tmp_path, longer, monkeypatch):
+    monkeypatch.setattr("pgode.data.files.guard.hdf5.SEARCHED", 0)
+    files.read(data_file())
+    with pytest.raises(InputError, match="does not end"):
+        files.read(damaged(tmp_path, longer=longer))
+
+
+def test_values_are_not_searched_and_blocks_overlap(tmp_path, monkeypatch):
+    monkeypatch.setattr("pgode.data.files.guard.heaps.BLOCK", 16)
+    for place in range(40, 60):
+        content = bytearray(200)
+        heap = START + struct.pack("<Q", 64)
+        content[place : place + len(heap)] = heap
+        path = tmp_path / "values.h5"
+        path.write_bytes(SIGNATURE + b"\2\x08\x08" + content)
+        with pytest.raises(ValueError, match="does not end"):
+            check_heaps(path)
+        check_heaps(path, [(30, 100)])
+
+
+def test_heaps_that_lie_in_each_other_are_refused_at_once(tmp_path):
+    size = 2**20
+    block = START + struct.pack("<Q", 0) + struct.pack("<HHxxxxQ", 1, 0, 16)
+    content = bytearray(SIGNATURE + b"\2\x08\x08" + block * (size // len(block)))
+    for place in range(11, len(content), len(block)):
+        struct.pack_into("<Q", content, place + 8, len(content) - place)
+    path = tmp_path / "nested.h5"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="lies in others"):
+        check_heaps(path)

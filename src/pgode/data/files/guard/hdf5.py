@@ -16,20 +16,10 @@ from pgode.runtime.reading import check_file
 
 MEMBERS = 10_000
 """Groups and datasets that are looked at; data of pgode have about 20."""
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
-
-
-def is_hdf5(path: Path) -> bool:
-    """Whether a regular file is in this format; its start may be preceded by a block of others."""
-    with path.open("rb") as file:
-        size = path.stat().st_size
-        place = 0
-        while place < size:
-            file.seek(place)
-            if file.read(8) == SIGNATURE:
-                return True
-            place = max(512, 2 * place)
-    return False
+SEARCHED = 2**28
+"""Bytes of a file that is searched for heaps before it is opened. Of a larger one, what lies
+between its values is searched before a text is read.
+"""
 
 
 def check_hdf5(path: Path) -> None:
@@ -40,12 +30,19 @@ def check_hdf5(path: Path) -> None:
     import h5py
 
     size = disk_size(check_file(path))
-    check_heaps(path)
+    if path.stat().st_size <= SEARCHED:
+        check_heaps(path)
     with h5py.File(path, "r") as file:
-        claimed = 0
+        found = []
         for name, dataset in _datasets(path, file):
             _check_storage(path, name, dataset)
-            claimed += _claimed(path, name, dataset, size)
+            found.append((name, dataset))
+        if path.stat().st_size > SEARCHED:
+            check_heaps(path, (part for _, dataset in found for part in _stored(dataset)))
+        rest = path.stat().st_size - sum(dataset.id.get_storage_size() for _, dataset in found)
+        claimed = 0
+        for name, dataset in found:
+            claimed += _claimed(path, name, dataset, size, rest)
             check_claim(path, claimed, size)
 
 
@@ -88,8 +85,21 @@ def _check_storage(path: Path, name: str, dataset: Any) -> None:
         raise _elsewhere(path, name, "is a view of other datasets (virtual)")
 
 
-def _claimed(path: Path, name: str, dataset: Any, size: int) -> int:
-    """Bytes of a dataset in memory; a chunk is unpacked as a whole, however little is used."""
+def _stored(dataset: Any) -> list[tuple[int, int]]:
+    """Places and lengths of the values of a dataset."""
+    if dataset.chunks is None:
+        place = dataset.id.get_offset()
+        return [] if place is None else [(place, dataset.id.get_storage_size())]
+    parts: list[tuple[int, int]] = []
+    dataset.id.chunk_iter(lambda chunk: parts.append((chunk.byte_offset, chunk.size)))
+    return parts
+
+
+def _claimed(path: Path, name: str, dataset: Any, size: int, rest: int) -> int:
+    """Bytes of a dataset in memory; a chunk is unpacked as a whole, however little is used.
+
+    `rest` is what the file has beside the values of its datasets, such as texts.
+    """
     import h5py
 
     count = int(dataset.size or 0)
@@ -102,7 +112,7 @@ def _claimed(path: Path, name: str, dataset: Any, size: int) -> int:
             )
         if h5py.check_string_dtype(kind) is not None:
             check_claim(path, 64 * count, size, name)
-            return 64 * count + text_bytes(path, name, dataset, size)
+            return 64 * count + text_bytes(path, name, dataset, rest)
     chunk = 1
     for length in dataset.chunks or ():
         chunk *= int(length)

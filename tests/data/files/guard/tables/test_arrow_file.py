@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pgode.data.files.guard.tables.parquet import check_parquet
 from pgode.data.files.table import read_frame
 from pgode.runtime.errors import InputError
 
@@ -178,3 +179,58 @@ def test_texts_in_lists_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "lists.parquet"
     parquet.write_table(arrow.table({"x": [["x" * 3000]] * 5000}), path)
     _refused(path, "would hold 15")
+
+
+NUMBERED = [f"text {k}" for k in range(20_000)]
+ENCODED = {"use_dictionary": False, "column_encoding": {"x": "DELTA_LENGTH_BYTE_ARRAY"}}
+
+
+@pytest.mark.parametrize(
+    "values, options",
+    [
+        (NUMBERED, {"use_dictionary": False}),
+        (NUMBERED, ENCODED),
+        (NUMBERED, {"row_group_size": 3000, "data_page_version": "2.0"}),
+        (NUMBERED, {"dictionary_pagesize_limit": 10_000}),
+        ([[text, "end"] for text in NUMBERED], {"row_group_size": 3000}),
+        ([[text, "end"] for text in NUMBERED], {"dictionary_pagesize_limit": 10_000}),
+        ([{"a": text, "b": 1} for text in NUMBERED], {"row_group_size": 3000}),
+    ],
+)
+def test_texts_are_accepted_however_they_are_stored(
+    tmp_path: Path, values: list[Any], options: dict[str, Any]
+) -> None:
+    path = tmp_path / "texts.parquet"
+    parquet.write_table(arrow.table({"x": values}), path, **options)
+    check_parquet(path)
+
+
+def test_parts_without_rows_are_passed_over(tmp_path: Path) -> None:
+    table = arrow.table({"x": np.arange(10), "name": ["a"] * 10})
+    path = tmp_path / "parts.parquet"
+    with parquet.ParquetWriter(path, table.schema) as writer:
+        for part in (table, table.slice(0, 0), table):
+            writer.write_table(part)
+    assert len(read_frame(path)) == 20
+
+
+def test_padding_in_the_end_of_an_arrow_file_says_nothing(tmp_path: Path) -> None:
+    path = _write(tmp_path / "padded.arrow", arrow.table({"x": np.arange(5.0)}))
+    content = path.read_bytes()
+    length = int.from_bytes(content[-10:-6], "little")
+    footer = bytearray(content[-10 - length : -10])
+    # A block: where it starts (8 bytes), its description (4 and 4 of padding), its body (8).
+    place = footer.find(struct.pack("<qi", *_first_block(path)))
+    footer[place + 12 : place + 16] = b"\xff" * 4
+    path.write_bytes(content[: -10 - length] + footer + content[-10:])
+    assert read_frame(path)["x"].tolist() == [0, 1, 2, 3, 4]
+
+
+def _first_block(path: Path) -> tuple[int, int]:
+    """Where the first rows start, and the length of their description with its prefix."""
+    with path.open("rb") as file:
+        file.seek(8)
+        schema = struct.unpack("<ii", file.read(8))[1]
+        start = 16 + schema
+        file.seek(start + 4)
+        return start, 8 + struct.unpack("<i", file.read(4))[0]

@@ -86,7 +86,10 @@ def _batches(file: BinaryIO, size: int) -> Iterator[tuple[Table, int, int, bool]
         raise ValueError("it has no columns")
     blocks = np.concatenate([footer.rows(2, 3), footer.rows(3, 3)])
     described = blocks[:, 1] & 0xFFFFFFFF  # A number of 32 bits, and as many of padding.
-    if blocks.min(initial=0) < 0 or sum(map(int, described)) + sum(map(int, blocks[:, 2])) > size:
+    if (
+        blocks[:, ::2].min(initial=0) < 0
+        or sum(map(int, described)) + sum(map(int, blocks[:, 2])) > size
+    ):
         raise ValueError("its parts have more bytes than the file")
     for start, length in zip(map(int, blocks[:, 0]), map(int, described), strict=True):
         file.seek(start)

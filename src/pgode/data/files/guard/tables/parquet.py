@@ -5,7 +5,7 @@ rows, and a text of a megabyte for a million of them. What the end of a file say
 need not be true: the headers of their pages, by which memory is allocated, are read instead.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,8 +18,10 @@ from pgode.runtime.reading import check_file, open_file
 WORK = 2
 """Times that the values of a table are held in memory, by Arrow and by pandas."""
 TEXT, FIXED = "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"
-PREFIXES = 7
-"""Number of the encoding whose texts share what they begin with."""
+PLAIN, LENGTHS, PREFIXES = 0, 6, 7
+"""Numbers of encodings of text: one after the other, their lengths first, and those that share what
+they begin with. All others refer to a dictionary.
+"""
 ROWS = 2**16
 """Rows that are read at a time to count the bytes of texts."""
 BATCH = 2**23
@@ -35,7 +37,17 @@ class _Column:
     values: int = 0
     unpacked: int = 0
     largest: int = 0
-    shares_prefixes: bool = False
+    encodings: set[int] = field(default_factory=set)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether its texts may be longer than its pages."""
+        return not self.encodings <= {PLAIN, LENGTHS}
+
+    @property
+    def refers(self) -> bool:
+        """Whether Arrow can keep each different text once when it reads them."""
+        return not self.encodings & {LENGTHS, PREFIXES}
 
 
 def check_parquet(path: Path) -> None:
@@ -62,9 +74,9 @@ def check_parquet(path: Path) -> None:
             packed += column.unpacked
             width = kind.length if kind.physical_type == FIXED else 8
             claimed += max(rows, column.values) * max(8, width)
-            if kind.physical_type == TEXT:
-                texts[kind.path] = column.shares_prefixes
-                if column.shares_prefixes:
+            if kind.physical_type == TEXT and column.repeats:
+                texts[kind.path] = column.refers
+                if not column.refers:
                     at_once = min(at_once, max(1, BATCH // max(1, column.largest)))
     claimed = max(claimed, packed)
     check_claim(path, claimed, size)
@@ -83,10 +95,10 @@ def _check_overlap(groups: list[Any], size: int) -> None:
 
 def _add_pages(file: BinaryIO, chunk: Any, column: _Column) -> None:
     """Add the pages of a part of a column; only their headers are read."""
-    starts = [chunk.data_page_offset]
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset:
-        starts.append(chunk.dictionary_page_offset)
-    place = min(starts)
+    if not chunk.num_values:
+        return
+    starts = (chunk.data_page_offset, chunk.dictionary_page_offset or 0)
+    place = min(start for start in starts if start > 0)
     end = place + chunk.total_compressed_size
     while place < end:
         header, length = _header(file, place)
@@ -98,8 +110,8 @@ def _add_pages(file: BinaryIO, chunk: Any, column: _Column) -> None:
         column.unpacked += unpacked
         column.largest = max(column.largest, unpacked)
         # The two kinds of pages have their encoding in different fields.
-        encoding = content.get(2) if 5 in header else content.get(4)
-        column.shares_prefixes |= encoding == PREFIXES
+        if 5 in header or 8 in header:
+            column.encodings.add(content.get(2, -1) if 5 in header else content.get(4, -1))
         place += length + stored
 
 
@@ -123,15 +135,16 @@ def _text_bytes(path: Path, texts: dict[str, bool], rows: int, size: int) -> int
     """
     from pyarrow import parquet
 
-    total, repeated = 0, [name for name, shares_prefixes in texts.items() if not shares_prefixes]
+    total, repeated = 0, [name for name, refers in texts.items() if refers]
     with (
         open_file(path) as file,
         parquet.ParquetFile(file, read_dictionary=repeated) as table,
     ):
-        for batch in table.iter_batches(batch_size=rows, columns=list(texts)):
-            total += sum(_bytes(leaf) for column in batch.columns for leaf in leaves(column))
-            if total > FREE:
-                check_claim(path, total, size)
+        for group in range(table.num_row_groups):
+            for batch in table.iter_batches(rows, [group], list(texts)):
+                total += sum(_bytes(leaf) for column in batch.columns for leaf in leaves(column))
+                if total > FREE:
+                    check_claim(path, total, size)
     return total
 
 
