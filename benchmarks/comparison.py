@@ -55,7 +55,7 @@ def keep(folder: Path) -> int:
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted((folder / "results").glob("*.json")):
         shutil.copy(path, target / path.name)
-    for picture in sorted(folder.glob("figure2*.svg")):
+    for picture in sorted(folder.glob("figure[23]*.svg")):
         PICTURES.mkdir(exist_ok=True)
         shutil.copy(picture, PICTURES / picture.name)
     return 0
@@ -84,7 +84,7 @@ def write() -> int:
             "Observed frames are faint, forecasts and truth solid; a dot is the end. PGODE is the "
             "`paper` preset of version 0.2.\n"
         )
-        parts.append(f"![Trajectories of three methods](pictures/{picture.name})\n")
+        parts.append(f"![{EXPERIMENTS['figure2'].title}](pictures/{picture.name})\n")
     write_text(PAGE, "\n".join(parts))
     return 0
 

@@ -26,43 +26,77 @@ class Library:
 
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "_most_held", None)
+    monkeypatch.setattr(allocation, "_bounds", None)
     monkeypatch.setattr(allocation.sys, "platform", "linux")
 
 
-def test_a_process_that_holds_little_keeps_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    library = Library()
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
-    assert allocation.keep_freed_memory() is True
-    allocation.give_back_if_scarce()
-    assert library.asked == [(-3, 32 << 20), (-1, -1), (-4, 0)]
-
-
-def test_a_process_that_holds_much_gives_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    library = Library()
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: library)
+@pytest.fixture
+def library(monkeypatch: pytest.MonkeyPatch) -> Library:
+    """Of a process that holds 2 of 8 GB."""
+    found = Library()
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: found)
     monkeypatch.setattr(allocation, "usable_memory", lambda: 6 << 30)
     monkeypatch.setattr(allocation, "_held", lambda: 2 << 30)
-    allocation.keep_freed_memory()
+    return found
+
+
+KEPT = [(-3, 32 << 20), (-1, -1), (-4, 0)]
+GIVEN_BACK = [(-4, 65536), (-1, 64 << 20)]
+
+
+def test_a_process_that_holds_little_keeps_all_until_the_end(library: Library) -> None:
+    with allocation.freed_memory_kept():
+        allocation.give_back_if_scarce()
+        assert library.asked == KEPT
+    assert library.asked[3:] == GIVEN_BACK
     allocation.give_back_if_scarce()
-    assert len(library.asked) == 3  # 2 of 8 GB are less than the share
-    monkeypatch.setattr(allocation, "_held", lambda: 4 << 30)
-    allocation.give_back_if_scarce()
-    allocation.give_back_if_scarce()
-    assert library.asked[3:] == [(-4, 65536), (0,)]
+    assert library.asked[5:] == []
+
+
+def test_what_is_held_at_the_end_is_given_back(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with allocation.freed_memory_kept():
+        monkeypatch.setattr(allocation, "_held", lambda: 3 << 30)
+    assert library.asked[3:] == [*GIVEN_BACK, (0,)]
+
+
+def test_the_inner_of_two_leaves_the_end_to_the_outer(library: Library) -> None:
+    with allocation.freed_memory_kept():
+        with allocation.freed_memory_kept():
+            pass
+        assert library.asked == KEPT * 2
+    assert library.asked[6:] == GIVEN_BACK
+
+
+@pytest.mark.parametrize("what, size", [("_held", 4 << 30), ("usable_memory", 1 << 30)])
+def test_a_process_that_holds_much_or_leaves_little_gives_back_once(
+    library: Library, what: str, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with allocation.freed_memory_kept():
+        monkeypatch.setattr(allocation, what, lambda: size)
+        allocation.give_back_if_scarce()
+        allocation.give_back_if_scarce()
+        assert library.asked[3:] == [*GIVEN_BACK, (0,)]
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these knobs")
 def test_glibc_takes_all_settings_and_gives_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert allocation.keep_freed_memory() is True
-    monkeypatch.setattr(allocation, "_most_held", 0.0)
-    allocation.give_back_if_scarce()
-    assert allocation._most_held is None
+    with allocation.freed_memory_kept():
+        assert allocation._bounds is not None
+        monkeypatch.setattr(allocation, "_bounds", (0.0, 0.0))
+        allocation.give_back_if_scarce()
+        assert allocation._bounds is None
 
 
-def test_a_library_that_refuses_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def _keeps() -> bool:
+    with allocation.freed_memory_kept():
+        return allocation._bounds is not None
+
+
+def test_a_library_that_refuses_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", lambda name: Library(answer=0))
-    assert allocation.keep_freed_memory() is False
+    assert not _keeps()
 
 
 @pytest.mark.parametrize("found", [OSError("no such library"), object()])
@@ -73,11 +107,11 @@ def test_other_libraries_are_left_alone(found: object, monkeypatch: pytest.Monke
         return found
 
     monkeypatch.setattr(ctypes, "CDLL", load)
-    assert allocation.keep_freed_memory() is False
+    assert not _keeps()
     allocation.give_back_if_scarce()
 
 
 def test_other_systems_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(allocation.sys, "platform", "darwin")
     monkeypatch.setattr(ctypes, "CDLL", lambda name: pytest.fail("looked for a library"))
-    assert allocation.keep_freed_memory() is False
+    assert not _keeps()

@@ -38,8 +38,8 @@ def verify(
 
     if not paths:
         raise InputError(
-            "there is nothing to verify. Expected run folders or data files. Name one: pgode "
-            "verify RUN."
+            "there is nothing to verify. Expected run folders, data files or forecasts. Name one: "
+            "pgode verify RUN."
         )
     found = []
     for path in paths:
@@ -48,8 +48,8 @@ def verify(
 
             if accept:
                 raise InputError(
-                    f"{path} is a data file, and --accept is for runs: data have no manifest. "
-                    f"Expected run folders. Leave out --accept, or the data file."
+                    f"{path} is a file, and --accept is for runs: data and forecasts have no "
+                    f"manifest. Expected run folders. Leave out --accept, or the file."
                 )
             found.append(verify_data(path))
         else:

@@ -14,11 +14,12 @@ from pgode.reproduce.output.content import TableContent
 from pgode.reproduce.output.rendering import markdown, page, terminal
 from pgode.reproduce.plan.selection import (
     Selection,
+    check_names,
     find_experiment,
     select,
     select_if_possible,
 )
-from pgode.reproduce.runner.cost import cost_file, measure_cost
+from pgode.reproduce.runner.cost import measure_cost, read_cost
 from pgode.reproduce.runner.grid import run_grid
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.choices import check_int
@@ -31,11 +32,12 @@ from pgode.training.presets import presets_of
 
 
 def overview(selection: Selection, root: Path) -> Table:
-    """Everything that can be reproduced, and how much of it is in a folder."""
+    """All selected tables and figures, and how much of them is in a folder."""
+    _check_preset(selection.preset)
     name = Column("name", no_wrap=True)  # Users type the names, so they are shown in full.
     filled = Column("filled", no_wrap=True)
     table = Table(name, filled, "what", "data sets", box=None, pad_edge=False)
-    for each in EXPERIMENTS.values():
+    for each in _experiments(["all"], selection):
         done, wanted = filled_rows(each, selection, root)
         share = f"all {wanted} rows" if done == wanted else f"{done} of {wanted} rows"
         table.add_row(each.name, share, each.title, ", ".join(each.datasets))
@@ -79,6 +81,7 @@ def _experiments(names: Sequence[str], selection: Selection) -> list[Experiment]
     """The selected parts; with "all", experiments without any are left out."""
     if "all" not in names:
         return [select(find_experiment(name), selection) for name in dict.fromkeys(names)]
+    check_names(selection)
     parts = [select_if_possible(each, selection) for each in EXPERIMENTS.values()]
     return [each for each in parts if each is not None]
 
@@ -96,10 +99,14 @@ def _check(selection: Selection, jobs: int, engine: str, device: str) -> None:
             f"Expected auto or cpu. Leave --device out, or --engine."
         )
     chosen_device(device)
+    _check_preset(selection.preset)
+
+
+def _check_preset(preset: str) -> None:
     presets = presets_of("pgode")
-    if selection.preset and selection.preset not in presets:
+    if preset and preset not in presets:
         raise InputError(
-            f'--preset is "{selection.preset}", which PGODE does not have. Expected one of '
+            f'--preset is "{preset}", which PGODE does not have. Expected one of '
             f"{', '.join(presets)}. Leave it out for the usual choice."
         )
 
@@ -125,7 +132,8 @@ def _check_tables(target: Path) -> None:
 
 def _measure(experiment: Experiment, budget: str, root: Path, console: Console) -> None:
     for dataset in experiment.datasets:
-        if not cost_file(dataset, budget, root).exists():
+        known = read_cost(dataset, budget, root)
+        if known is None or not {row.label for row in experiment.rows} <= known.rows.keys():
             with console.status("timing") as status:
                 measure_cost(experiment, dataset, budget, root, status.update)
 

@@ -22,7 +22,7 @@ from pgode.ode.lasting import lasting_solves
 from pgode.runs.exchange import forecast_tables
 from pgode.runs.lasting.endings import FAR, Endings, sentences
 from pgode.runs.lasting.together import systems_at_once
-from pgode.runtime.allocation import keep_freed_memory
+from pgode.runtime.allocation import freed_memory_kept, give_back_if_scarce
 from pgode.runtime.errors import InputError
 from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.outputs import claim_output
@@ -168,6 +168,7 @@ def check_output(path: Path) -> None:
         )
 
 
+@freed_memory_kept()
 @torch.no_grad()
 def forecast_future(
     model: Forecaster,
@@ -190,7 +191,6 @@ def forecast_future(
         "Forecast one split at a time (--split), fewer frames (--until), or fewer --samples.",
     )
     together = systems_at_once(model, observed, len(frames))
-    keep_freed_memory()
     mean, drawn = np.full(shape, np.nan), np.full((samples, *shape), np.nan)
     ends = np.full((2, *shape), np.nan)
     contexts: dict[str, list[np.ndarray]] = {}
@@ -198,6 +198,7 @@ def forecast_future(
     torch.manual_seed(seed)
     first, ended = 0, Endings.none(frames, observed.systems)
     for batch in windows.last(together, frames):
+        give_back_if_scarce()
         with lasting_solves():
             found = batch_forecast(model, batch, frames, calibration, samples, seed + first)
         rows = slice(first, first + batch.systems)

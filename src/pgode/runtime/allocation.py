@@ -2,35 +2,46 @@
 
 import ctypes
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pgode.runtime.memory import usable_memory
 
-M_TRIM_THRESHOLD, NEVER = -1, -1
+M_TRIM_THRESHOLD, NEVER, SOMETIMES = -1, -1, 64 << 20
 M_MMAP_THRESHOLD, LARGE = -3, 32 << 20
 M_MMAP_MAX, NONE, USUAL = -4, 0, 65536
-SHARE = 0.4
-"""Share of the memory for this process that it may hold before it gives freed blocks back."""
+SHARE, LEFT = 0.4, 0.2
+"""Shares of the memory for this process: what it may hold before it gives freed blocks back, and
+what has to be left, because other processes may keep theirs.
+"""
 
-_most_held: float | None = None
-"""Bytes that the process may hold while it keeps freed blocks; None where it does not."""
+_bounds: tuple[float, float] | None = None
+"""Most bytes held and fewest left while the process keeps freed blocks; None where it does not."""
 
 
-def keep_freed_memory() -> bool:
-    """Keep freed blocks in the process; returns whether that was possible.
+@contextmanager
+def freed_memory_kept() -> Iterator[None]:
+    """Keep freed blocks in the process, and give them back at the end.
 
     A step allocates and frees hundreds of buffers of several megabytes. By default glibc maps
     each anew and the kernel clears it page by page, which at large batches costs as much as the
     arithmetic, and with 100,000 objects a third of a step. Only glibc has these parameters.
     """
-    global _most_held
-    library = _library()
+    global _bounds
+    library, before, held = _library(), _bounds, _held()
     settings = ((M_MMAP_THRESHOLD, LARGE), (M_TRIM_THRESHOLD, NEVER), (M_MMAP_MAX, NONE))
-    kept = library is not None and all(library.mallopt(*setting) for setting in settings)
-    _most_held = SHARE * (_held() + usable_memory()) if kept else None
-    return kept
+    if library is not None and all(library.mallopt(*setting) for setting in settings):
+        available = held + usable_memory()
+        _bounds = SHARE * available, LEFT * available
+    try:
+        yield
+    finally:
+        if before is None and _bounds is not None:
+            _give_back(trimmed=_held() - held > SOMETIMES)
+        _bounds = before
 
 
 def give_back_if_scarce() -> None:
@@ -39,13 +50,13 @@ def give_back_if_scarce() -> None:
     Kept blocks fit some later ones only, so a process that keeps all holds up to twice what it
     uses. From here on blocks of 32 MB and more are mapped, and given back when they are freed.
     """
-    global _most_held
-    if _most_held is None or _held() <= _most_held:
+    global _bounds
+    if _bounds is None:
         return
-    _most_held = None
-    library = _library()
-    library.mallopt(M_MMAP_MAX, USUAL)
-    library.malloc_trim(0)
+    most_held, fewest_left = _bounds
+    if _held() > most_held or usable_memory() < fewest_left:
+        _bounds = None
+        _give_back(trimmed=True)
 
 
 def peak_memory() -> float:
@@ -55,6 +66,14 @@ def peak_memory() -> float:
     import resource
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def _give_back(*, trimmed: bool) -> None:
+    library = _library()
+    library.mallopt(M_MMAP_MAX, USUAL)
+    library.mallopt(M_TRIM_THRESHOLD, SOMETIMES)
+    if trimmed:
+        library.malloc_trim(0)
 
 
 def _library() -> Any:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pgode.runtime.errors import InputError
@@ -128,11 +128,17 @@ def claim_folder(
 
 
 def _held(folder: Path) -> list[str]:
-    """What lies in a folder, by name."""
-    visible = [each for each in folder.iterdir() if not each.name.startswith(".")]
-    return sorted(
-        each.name for each in visible if each.is_symlink() or not each.is_dir() or _held(each)
-    )
+    """What lies in a folder, by name; folders without files are nothing."""
+    return sorted(each.name for each in _visible(folder) if _has_file(each))
+
+
+def _has_file(path: Path) -> bool:
+    is_folder = path.is_dir() and not path.is_symlink()
+    return not is_folder or any(map(_has_file, _visible(path)))
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    return (each for each in folder.iterdir() if not each.name.startswith("."))
 
 
 def run_around(path: Path) -> Path | None:

@@ -13,7 +13,7 @@ from pgode.batches.epoch_windows import EpochWindows
 from pgode.batches.parallel.peers import LostProcessError, PeerFailedError
 from pgode.batches.windows import Windows
 from pgode.models.forecaster import Forecaster
-from pgode.runtime.allocation import give_back_if_scarce, keep_freed_memory
+from pgode.runtime.allocation import freed_memory_kept, give_back_if_scarce
 from pgode.runtime.errors import SolverError, TrainingError
 from pgode.runtime.signals import StopRequest, stop_on_signal
 from pgode.runtime.stored.checking import is_present
@@ -106,10 +106,9 @@ class Trainer:
 
     def fit(self, display: Display) -> bool:
         """Train to the end; False if a signal stopped it first (the work so far is saved)."""
-        keep_freed_memory()
         if self.settings.threads is not None:
             torch.set_num_threads(self.settings.threads)
-        with stop_on_signal() as stop, display, closing(self.log):
+        with freed_memory_kept(), stop_on_signal() as stop, display, closing(self.log):
             if not self._begin(display, stop):
                 return False
             progress = self.progress

@@ -142,8 +142,10 @@ def _frames(
     chosen = range(count) if system is None else (system,)
     refuse_beyond_memory(
         PER_ATOM * len(chosen) * states.sizes["object"] * states.sizes["time"],
-        f"writing {len(chosen)} systems of {source} as one trajectory",
-        "Write one after another with --system.",
+        f"writing {len(chosen)} system{'s' * (len(chosen) > 1)} of {source} as one trajectory",
+        "Write one after another with --system."
+        if len(chosen) > 1
+        else "Free memory, or forecast fewer frames.",
     )
     parts, times = [], []
     for k in chosen:

@@ -169,8 +169,8 @@ def read_frames(
                 _check_atoms(path, chunk.n_atoms, topology, topology_path)
                 first = -count % stride
                 count += len(chunk)
-                # Other formats do not say how many frames they have.
-                refuse_frames(count // stride, len(kept), f"reading {path}", STRIDE)
+                if found is None:  # The format does not say how many frames there are.
+                    refuse_frames(count // stride, len(kept), f"reading {path}", STRIDE)
                 if first < len(chunk):
                     parts.append(chunk[first::stride].atom_slice(kept))
             if not parts:

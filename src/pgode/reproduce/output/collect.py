@@ -145,8 +145,10 @@ def _row(
         preset=row.preset,
         settings=row.settings,
         axis_value=combination.axis_value,
-        learning_rate=learning_rate(combination, selection, root),
-        seeds=tuple(result.trial.seed for result in finished),
+        learning_rate=finished[0].trial.rate
+        if finished
+        else learning_rate(combination, selection, root),
+        seeds=tuple(result.trial.seed for result in finished if not result.diverged),
         seconds_per_epoch=mean(result.seconds_per_epoch for result in finished)
         if finished
         else None,

@@ -61,7 +61,8 @@ def pictures(experiment: Experiment, selection: Selection, root: Path) -> list[s
             for each in combinations(experiment)
             if each.dataset == name
             for trial in _longest(each, experiment, selection, root)[:1]
-            if read_result(trial, root) is not None
+            if (result := read_result(trial, root)) is not None
+            and not result.diverged
             and (run_folder(trial, root) / "config.json").exists()
         }
         if runs:

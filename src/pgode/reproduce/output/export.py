@@ -17,9 +17,9 @@ Line = dict[str, Any]
 def export_results(root: Path, path: Path, *, overwrite: bool) -> int:
     """Write all results of a folder as CSV or Parquet; the number of rows.
 
-    Naive models, the known law and the noise floor have rows too, one for each data set: they do
-    not depend on what was trained. Short runs that choose a learning rate have no scores, and so
-    no rows.
+    Naive models, the known law and the noise floor have rows too, for each data set and condition:
+    they do not depend on what was trained. Short runs that choose a learning rate have no scores,
+    and so no rows.
     """
     import pandas as pd
 
@@ -32,7 +32,7 @@ def export_results(root: Path, path: Path, *, overwrite: bool) -> int:
             f"{root} holds no results. Expected a folder of pgode reproduce with finished "
             f"trainings. Name it with -o, or run pgode reproduce first."
         )
-    # Every result has them; they are those of the data, so the first is as good as any.
+    # Every result has them, so the first of a data set and condition is as good as any.
     untrained: dict[tuple[Any, ...], Line] = {}
     for result in found.values():
         for line in _untrained(result):
@@ -89,7 +89,13 @@ def _untrained(result: Result) -> Iterator[Line]:
     if result.totals is not None:
         tables += [("naive", name, table, "") for name, table in result.totals.naive.items()]
     for role, model, table, score in tables:
-        shared = {"data": data, "role": role, "model": model, "data_hash": data_hash}
+        shared = {
+            "data": data,
+            "role": role,
+            "model": model,
+            "condition": result.trial.condition,
+            "data_hash": data_hash,
+        }
         yield from ({**shared, **cell} for cell in _cells(table, score))
 
 

@@ -37,7 +37,7 @@ class Result:
 
     trial: Trial
     validation: float | None
-    """Lowest validation error of all epochs; None if none was finite."""
+    """Lowest validation error of all epochs; None if the loss stopped being finite."""
     epochs: int
     seconds_per_epoch: float
     memory_gb: float | None
@@ -53,7 +53,7 @@ class Result:
 
     @property
     def diverged(self) -> bool:
-        """Whether no epoch had a finite error."""
+        """Whether the loss stopped being finite."""
         return self.validation is None and self.evaluation is None and self.totals is None
 
     @classmethod

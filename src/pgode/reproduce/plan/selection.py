@@ -69,6 +69,15 @@ def select(experiment: Experiment, selection: Selection) -> Experiment:
     return replace(experiment, rows=tuple(rows), datasets=datasets)
 
 
+def check_names(selection: Selection) -> None:
+    """Refuse data sets and models that no table or figure has, and a budget that there is not."""
+    datasets = dict.fromkeys(name for each in EXPERIMENTS.values() for name in each.datasets)
+    models = dict.fromkeys(row.model for each in EXPERIMENTS.values() for row in each.rows)
+    _refuse_unknown("--datasets", selection.datasets, tuple(datasets), "pgode reproduce")
+    _refuse_unknown("--models", selection.models, tuple(models), "pgode reproduce")
+    _refuse_unknown("--budget", (selection.budget,), tuple(BUDGETS), "pgode reproduce")
+
+
 def select_if_possible(experiment: Experiment, selection: Selection) -> Experiment | None:
     """As `select`, but None for an experiment without any selected data set or model."""
     models = tuple(row.model for row in experiment.rows if row.model in selection.models)
@@ -136,7 +145,7 @@ def full_trials(
     """Trials by trained horizon, one per seed; None while the learning rate is not chosen.
 
     One model trained at the longest horizon serves all; with `per_length` there is one for each,
-    as in the paper. Where the first seed diverged, all have the next lower learning rate.
+    as in the paper. Where a seed diverged, all have the next lower learning rate.
     """
     rate = learning_rate(combination, selection, root)
     if rate is None:
@@ -149,8 +158,8 @@ def full_trials(
                 _full_trial(combination, experiment, selection.budget, lower, seed, length)
                 for seed in range(selection.seed_count)
             ]
-            first = read_result(found[0], root)
-            if first is None or not first.diverged:
+            finished = (read_result(each, root) for each in found)
+            if not any(result.diverged for result in finished if result is not None):
                 break
         return found
 

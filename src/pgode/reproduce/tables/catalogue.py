@@ -252,7 +252,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             (*RIVALS[:6], FURTHER[2], HOPE, *FURTHER[:2], *EQUIVARIANT, *OURS, SPARSE),
         ),
         Experiment(
-            *("figure2", "pictures", "Trajectories of three methods against the truth"),
+            *("figure2", "pictures", "Trajectories of four methods against the truth"),
             *(("springs",), (SOCIAL, HOPE, PGODE_ANCHORED, PGODE)),
         ),
         Experiment(

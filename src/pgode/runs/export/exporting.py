@@ -1,7 +1,8 @@
 """Export of a run: record, translate, compare with the model itself, write."""
 
 import hashlib
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,24 +84,31 @@ def export_run(
     systems = _systems(opened, data, force)
     signature = Signature.of(opened.model, *frames, changing=changes_within(systems))
     objects = int(systems.n_objects[compared(systems, signature.condition)].sum())
-    check_memory(opened.model, signature, objects, path.suffix)
+    with _explained(name):
+        check_memory(opened.model, signature, objects, path.suffix)
     windows = windows_of(opened.model, systems, signature)
     content = _content(opened, signature)
-    with replacing(path) as temporary:
-        try:
-            program = record(opened.model, signature)
-            if path.suffix == onnx_file.SUFFIX:
-                onnx_file.write_onnx(program, signature, content, temporary)
-                function = onnx_file.onnx_function(temporary)
-            else:
-                pt2_file.write_pt2(program, content, temporary)
-                function = pt2_file.pt2_function(temporary)
-            comparison = compare(function, windows, opened.model, name)
-        except (PgodeError, OSError):
-            raise
-        except Exception as error:  # torch and onnxruntime raise errors of many kinds
-            raise unexportable(name, error) from error
+    with replacing(path) as temporary, _explained(name):
+        program = record(opened.model, signature)
+        if path.suffix == onnx_file.SUFFIX:
+            onnx_file.write_onnx(program, signature, content, temporary)
+            function = onnx_file.onnx_function(temporary)
+        else:
+            pt2_file.write_pt2(program, content, temporary)
+            function = pt2_file.pt2_function(temporary)
+        comparison = compare(function, windows, opened.model, name)
     return Exported(path, signature, comparison)
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """What torch and onnxruntime raise, which is of many kinds, as an error for users."""
+    try:
+        yield
+    except (PgodeError, OSError):
+        raise
+    except Exception as error:
+        raise unexportable(name, error) from error
 
 
 def _systems(run: Run, data: Trajectories | Path | str | None, force: bool) -> Trajectories:

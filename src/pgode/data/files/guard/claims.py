@@ -5,12 +5,15 @@ import os
 from pathlib import Path
 
 from pgode.runtime.errors import InputError
-from pgode.runtime.memory import size_text
+from pgode.runtime.memory import refuse_beyond_memory, size_text
 
 FREE = 2**28
 """Bytes that any file may claim: they are read within a second."""
 RATIO = 250
 """Times its size that a file may claim beyond that. Real series are packed to a half or a tenth."""
+
+HELD = 2
+"""Times that the values of a table are held in memory, by Arrow and by pandas."""
 
 
 def disk_size(found: os.stat_result) -> int:
@@ -18,6 +21,11 @@ def disk_size(found: os.stat_result) -> int:
     blocks = getattr(found, "st_blocks", None)
     # Some file systems report no blocks for small or new files.
     return found.st_size if not blocks else min(found.st_size, blocks * 512)
+
+
+def check_table_memory(path: Path, values: float) -> None:
+    """Refuse a table whose values, in bytes, do not fit in memory."""
+    refuse_beyond_memory(HELD * values, f"the table {path}", "Split the table into several.")
 
 
 def check_gzip(path: Path, size: int) -> None:

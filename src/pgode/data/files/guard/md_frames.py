@@ -16,8 +16,6 @@ SMALL = range(9, 73)
 """Numbers of the steps in which XTC packs small differences."""
 FEW = 9
 """XTC packs no positions of so few atoms."""
-
-
 BESIDE = 80
 """Bytes of a frame of DCD besides positions, with a box."""
 

@@ -18,10 +18,13 @@ from pgode.data.files.guard.hdf5 import check_hdf5
 from pgode.data.files.guard.integrity import ATTRIBUTES, CONTENT, compare_hashes
 from pgode.data.schema import Entry, hash_of
 from pgode.runtime.errors import InputError
+from pgode.runtime.memory import refuse_beyond_memory
 
 ENDINGS = (".nc", ".nc4")
 HELD = {"mean", "times"}
 """Variables that every forecast has, and no data file."""
+FILL = "_FillValue"
+"""An attribute that is no longer one once it has been written."""
 PIECE = 2**24
 """Bytes of a variable that are hashed at a time: samples may be larger than memory."""
 
@@ -67,6 +70,9 @@ def read(path: Path, force: bool = False) -> xr.Dataset | None:
     with opened(path) as dataset:
         if dataset is None:
             return None
+        refuse_beyond_memory(
+            dataset.nbytes, f"the forecast {path}", "Forecast fewer systems, or fewer --samples."
+        )
         check(dataset, path, force)
         return dataset.load()
 
@@ -105,7 +111,7 @@ def content_hash(dataset: xr.Dataset) -> str:
 def attribute_hash(dataset: xr.Dataset) -> str:
     """SHA-256 over all attributes, of the forecast and of its variables, but the hashes."""
     held = {
-        name: {key: np.asarray(each).tolist() for key, each in attributes.items()}
+        name: {key: np.ravel(each).tolist() for key, each in attributes.items() if key != FILL}
         for name, attributes in (
             ("", dataset.attrs),
             *((str(name), variable.attrs) for name, variable in dataset.variables.items()),
@@ -130,7 +136,7 @@ def _pieces(variable: xr.Variable) -> Iterator[Shaped[np.ndarray, "..."]]:
 def _alike(values: Shaped[np.ndarray, "..."]) -> Shaped[np.ndarray, "..."]:
     """Values as they are after writing and reading: plain text, and one bit pattern for NaN."""
     if values.dtype.kind in "OT":
-        return values.astype(np.str_)
+        return values.astype(object).astype(np.str_)
     if values.dtype.kind == "f" and np.isnan(values).any():
         return np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
     return values

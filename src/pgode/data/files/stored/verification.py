@@ -15,8 +15,6 @@ NO_HASH = (
     "the file has no hash of its content, as files that pgode did not write: only its form was "
     "checked. Write it anew to get one: pgode.write(pgode.read(FILE), NEW) in Python."
 )
-
-
 NO_FORECAST_HASH = (
     "the forecast has no hash of its content, as those of earlier versions: only its form was "
     "checked. Forecast again to get one: pgode forecast."

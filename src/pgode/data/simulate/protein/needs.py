@@ -17,8 +17,9 @@ from pgode.runtime.memory import refuse_beyond_memory
 WITH_HYDROGEN = 1.5
 """Atoms for each heavy one, at least; twice as many are usual."""
 SAMPLED = 8.0
-"""Bytes of each coordinate of all samples, of which there is a copy; the others are of chosen atoms
-alone."""
+"""Of the bytes of each coordinate (`PER_VALUE`), those that all atoms take; the others are taken by
+chosen atoms alone.
+"""
 DENSITY = 90.0
 """Atoms of water in a cubic nm, and somewhat less."""
 PER_ATOM = 2000.0

@@ -12,15 +12,12 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from pgode.data.files.guard.claims import check_claim, disk_size
+from pgode.data.files.guard.claims import check_claim, check_table_memory, disk_size
 from pgode.data.files.guard.tables.flatbuffer import Table
 from pgode.data.files.guard.tables.nested import leaves
-from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.reading import check_file, open_file
 
 MAGIC = b"ARROW1"
-WORK = 2
-"""Times that the values of a table are held in memory, by Arrow and by pandas."""
 NESTED = 64
 """Bytes of a value in a list or a structure, which become objects of Python."""
 DICTIONARY, BATCH = 2, 3
@@ -52,8 +49,7 @@ def check_arrow(path: Path) -> None:
             objects += sum(lengths) if len(lengths) > columns else 0
             unpacked += _unpacked(file, batch, body, packed)
             check_claim(path, max(8 * cells, NESTED * objects, unpacked), size)
-    needed = WORK * max(8 * cells, unpacked)
-    refuse_beyond_memory(needed, f"the table {path}", "Split the table into several.")
+    check_table_memory(path, max(8 * cells, unpacked))
 
 
 def check_views(path: Path, table: Any) -> None:
@@ -69,7 +65,7 @@ def check_views(path: Path, table: Any) -> None:
                 views = np.frombuffer(leaf.buffers()[1], "<i4").reshape(-1, 4)
                 total += int(views[leaf.offset : leaf.offset + len(leaf), 0].sum(dtype=np.int64))
     check_claim(path, total, size)
-    refuse_beyond_memory(WORK * total, f"the table {path}", "Split the table into several.")
+    check_table_memory(path, total)
 
 
 def _batches(file: BinaryIO, size: int) -> Iterator[tuple[Table, int, int, bool]]:

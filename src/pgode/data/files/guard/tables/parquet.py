@@ -9,14 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pgode.data.files.guard.claims import FREE, check_claim, disk_size
+from pgode.data.files.guard.claims import FREE, check_claim, check_table_memory, disk_size
 from pgode.data.files.guard.tables.nested import leaves
 from pgode.data.files.guard.tables.thrift import Reader
-from pgode.runtime.memory import refuse_beyond_memory
 from pgode.runtime.reading import check_file, open_file
 
-WORK = 2
-"""Times that the values of a table are held in memory, by Arrow and by pandas."""
 TEXT, FIXED = "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"
 PLAIN, LENGTHS, PREFIXES = 0, 6, 7
 """Numbers of encodings of text: one after the other, their lengths first, and those that share what
@@ -83,7 +80,7 @@ def check_parquet(path: Path) -> None:
     if texts and rows * packed > FREE:
         claimed += _text_bytes(path, texts, at_once, size)
         check_claim(path, claimed, size)
-    refuse_beyond_memory(WORK * claimed, f"the table {path}", "Split the table into several.")
+    check_table_memory(path, claimed)
 
 
 def _check_overlap(groups: list[Any], size: int) -> None:
