@@ -54,6 +54,20 @@ def test_what_was_written_is_read_with_its_hash(path: Path, awkward: Forecasts) 
     assert CONTENT not in awkward.dataset.attrs
 
 
+def test_text_of_any_kind_and_attributes_of_any_form_are_read_as_written(
+    tmp_path: Path, awkward: Forecasts
+) -> None:
+    dataset = awkward.dataset.assign_attrs(one=[1], word=["a"])
+    dataset["mean"].attrs["_FillValue"] = np.nan
+    told = forecast_file.attribute_hash(dataset)
+    Forecasts(dataset).write(tmp_path / "ahead.nc")
+    found = open_forecast_or_data(tmp_path / "ahead.nc")
+    assert forecast_file.attribute_hash(found) == told
+    words = xr.Dataset({"times": ("x", np.array(["a", "bc"], np.dtypes.StringDType()))})
+    same = xr.Dataset({"times": ("x", np.array(["a", "bc"]))})
+    assert forecast_file.content_hash(words) == forecast_file.content_hash(same)
+
+
 def test_the_hash_does_not_depend_on_the_pieces_it_is_made_of(
     awkward: Forecasts,
     monkeypatch: pytest.MonkeyPatch,

@@ -92,6 +92,20 @@ def test_list_names_every_experiment_and_how_much_of_it_is_filled(folder, capsys
     assert "0 of 4 rows" in lines["table13"]
 
 
+def test_list_shows_what_is_selected_and_refuses_what_is_unknown(folder, capsys):
+    words = ["reproduce", "--list", "-o", str(folder)]
+    assert run_command([*words, "--datasets", "covid"]) == 0
+    listed = capsys.readouterr().out
+    assert "table10-weeks" in listed
+    assert "table1 " not in listed
+    for option, value in (
+        *(("--budget", "big"), ("--datasets", "spring"), ("--models", "pgodes")),
+        *(("--preset", "best"), ("--seeds", "-1")),
+    ):
+        assert run_command([*words, option, value]) == 2, option
+        assert option in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_all_results_are_one_table(folder, tmp_path, ending, capsys):
     path = tmp_path / f"results.{ending}"
@@ -107,7 +121,8 @@ def test_all_results_are_one_table(folder, tmp_path, ending, capsys):
     assert first.learning_rate.item() == stored["trial"]["rate"]
     others = table[table.role != "model"]
     assert {"last-value", "constant-velocity", "known law"} <= set(others.model)
-    assert not others.duplicated(["model", "split", "horizon", "variable"]).any()
+    assert not others.duplicated(["model", "condition", "split", "horizon", "variable"]).any()
+    assert set(others.condition) == {12}
     assert run_command(words) == 2  # it exists
     assert "--overwrite" in capsys.readouterr().err
     assert run_command([*words, "--overwrite"]) == 0
