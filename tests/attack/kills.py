@@ -168,8 +168,10 @@ def killed_at(
     if ran.code != 0:
         return "resume", f"exit code {ran.code} of pgode {line}: {ran.last_words}"
     after = files.content(folder)
-    if fingerprint(folder / scene.output) != wanted:
-        return "silent difference", f"{scene.output} after pgode {line}"
+    got = fingerprint(folder / scene.output)
+    if got != wanted:
+        differ = sorted(name for name in {*got, *wanted} if got.get(name) != wanted.get(name))
+        return "silent difference", f"{', '.join(differ[:5])} of {scene.output} after pgode {line}"
     left = [path for path in files.appeared(before, after) if files.is_leftover(path)]
     if left:
         return "leftover", f"after pgode {line}: {', '.join(left[:3])}"
