@@ -71,7 +71,7 @@ class Fuzzing:
             text=True,
             check=False,
         )  # fmt: skip
-        examples = sum(int(n) for n in re.findall(r"- (\d+) passing examples", done.stdout))
+        examples = sum(int(n) for n in re.findall(r"- (\d+) passing\b", done.stdout))
         failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
         if done.returncode == 0:
             return [Outcome("fuzzing", group, self.path.name, tries=max(examples, 1))]
