@@ -251,6 +251,8 @@ def test_a_selection_has_only_its_rows_and_data_sets():
     assert small.datasets == ("springs",)
     assert {row.model for row in small.rows} == {"pgode", "hope"}
     assert len(select(TABLE1, Selection(preset="default")).rows) == len(TABLE1.rows) - 2
+    rows = select(TABLE1, Selection(preset="messages", models=("pgode",))).rows
+    assert [row.label for row in rows] == ["PGODE, `messages` preset"]
 
 
 @pytest.mark.parametrize(

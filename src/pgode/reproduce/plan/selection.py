@@ -62,11 +62,16 @@ def select(experiment: Experiment, selection: Selection) -> Experiment:
         check_int("--seeds", selection.seeds, 1, MOST_SEEDS)
     rows = [row for row in experiment.rows if row.model in (selection.models or models)]
     if selection.preset:
-        rows = [replace(r, preset=selection.preset) if r.model == "pgode" else r for r in rows]
+        rows = [_with_preset(r, selection.preset) if r.model == "pgode" else r for r in rows]
         rows = [r for n, r in enumerate(rows) if _identity(r) not in map(_identity, rows[:n])]
     wanted = selection.datasets or experiment.datasets
     datasets = tuple(name for name in experiment.datasets if name in wanted)
     return replace(experiment, rows=tuple(rows), datasets=datasets)
+
+
+def _with_preset(row: Row, preset: str) -> Row:
+    label = row.label.replace(f"`{row.preset}` preset", f"`{preset}` preset")
+    return replace(row, label=label, preset=preset)
 
 
 def check_names(selection: Selection) -> None:
