@@ -43,9 +43,8 @@ pgode reproduce table1 --show -o benchmarks/results/reproduce
 A dash marks a training that has not been run yet; "diverged" one whose loss was not finite at any
 learning rate.
 
-On proteins and COVID-19 a dash in a row of PGODE means that the presets of today have not been
-trained there yet; what version 0.2 reached on proteins is said below. The other models have not
-changed since.
+On proteins a dash in a row of PGODE means that the presets of today have not been trained there
+yet; what version 0.2 reached is said below. The other models have not changed since.
 """
 
 
