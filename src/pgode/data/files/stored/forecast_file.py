@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -111,7 +112,7 @@ def content_hash(dataset: xr.Dataset) -> str:
 def attribute_hash(dataset: xr.Dataset) -> str:
     """SHA-256 over all attributes, of the forecast and of its variables, but the hashes."""
     held = {
-        name: {key: np.ravel(each).tolist() for key, each in attributes.items() if key != FILL}
+        name: {key: _plain(each) for key, each in attributes.items() if key != FILL}
         for name, attributes in (
             ("", dataset.attrs),
             *((str(name), variable.attrs) for name, variable in dataset.variables.items()),
@@ -120,6 +121,12 @@ def attribute_hash(dataset: xr.Dataset) -> str:
     for name in (CONTENT, ATTRIBUTES):
         held[""].pop(name, None)
     return hashlib.sha256(json.dumps(held, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """An attribute as it is after writing and reading: an array of one element is the element."""
+    array = np.asarray(value)
+    return array.item() if array.size == 1 else array.tolist()
 
 
 def _pieces(variable: xr.Variable) -> Iterator[Shaped[np.ndarray, "..."]]:
