@@ -3,8 +3,8 @@
 Commands refuse what clearly does not fit (`pgode.runtime.memory`). Each case here runs in a fresh
 process; the growth of its peak, over that of a tiny case of the same kind, is compared with the
 estimate that the command would have made. Steps of one system of 166 and 223 objects are those of
-the proteins 5AWL and 2N5C, for the models that the paper could not train on them: a batch of 16
-takes 16 times as much.
+the proteins 5AWL and 2N5C, for the models that the paper could not train on them: its batches of 64
+take 64 times as much.
 """
 
 import json
