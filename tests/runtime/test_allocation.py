@@ -26,7 +26,7 @@ class Library:
 
 @pytest.fixture(autouse=True)
 def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(allocation, "_bounds", None)
+    monkeypatch.setattr(allocation, "_available", None)
     monkeypatch.setattr(allocation.sys, "platform", "linux")
 
 
@@ -80,18 +80,28 @@ def test_a_process_that_holds_much_or_leaves_little_gives_back_once(
         assert library.asked[3:] == [*GIVEN_BACK, (0,)]
 
 
+def test_a_process_that_holds_little_helps_nobody(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with allocation.freed_memory_kept():
+        monkeypatch.setattr(allocation, "_held", lambda: 100 << 20)
+        monkeypatch.setattr(allocation, "usable_memory", lambda: pytest.fail("looked"))
+        allocation.give_back_if_scarce()
+        assert library.asked == KEPT
+
+
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has these knobs")
 def test_glibc_takes_all_settings_and_gives_back(monkeypatch: pytest.MonkeyPatch) -> None:
     with allocation.freed_memory_kept():
-        assert allocation._bounds is not None
-        monkeypatch.setattr(allocation, "_bounds", (0.0, 0.0))
+        assert allocation._available is not None
+        monkeypatch.setattr(allocation, "_available", 1.0)
         allocation.give_back_if_scarce()
-        assert allocation._bounds is None
+        assert allocation._available is None
 
 
 def _keeps() -> bool:
     with allocation.freed_memory_kept():
-        return allocation._bounds is not None
+        return allocation._available is not None
 
 
 def test_a_library_that_refuses_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,13 +13,13 @@ from pgode.runtime.memory import usable_memory
 M_TRIM_THRESHOLD, NEVER, SOMETIMES = -1, -1, 64 << 20
 M_MMAP_THRESHOLD, LARGE = -3, 32 << 20
 M_MMAP_MAX, NONE, USUAL = -4, 0, 65536
-SHARE, LEFT = 0.4, 0.2
-"""Shares of the memory for this process: what it may hold before it gives freed blocks back, and
-what has to be left, because other processes may keep theirs.
+SHARE, LEFT, LITTLE = 0.4, 0.2, 0.05
+"""Shares of the memory for this process: what it may hold before it gives freed blocks back; what
+has to be left, because other processes may keep theirs; and what is too little to help them.
 """
 
-_bounds: tuple[float, float] | None = None
-"""Most bytes held and fewest left while the process keeps freed blocks; None where it does not."""
+_available: float | None = None
+"""Memory for this process, in bytes, while it keeps freed blocks; None where it does not."""
 
 
 @contextmanager
@@ -30,18 +30,17 @@ def freed_memory_kept() -> Iterator[None]:
     each anew and the kernel clears it page by page, which at large batches costs as much as the
     arithmetic, and with 100,000 objects a third of a step. Only glibc has these parameters.
     """
-    global _bounds
-    library, before, held = _library(), _bounds, _held()
+    global _available
+    library, before, held = _library(), _available, _held()
     settings = ((M_MMAP_THRESHOLD, LARGE), (M_TRIM_THRESHOLD, NEVER), (M_MMAP_MAX, NONE))
     if library is not None and all(library.mallopt(*setting) for setting in settings):
-        available = held + usable_memory()
-        _bounds = SHARE * available, LEFT * available
+        _available = held + usable_memory()
     try:
         yield
     finally:
-        if before is None and _bounds is not None:
+        if before is None and _available is not None:
             _give_back(trimmed=_held() - held > SOMETIMES)
-        _bounds = before
+        _available = before
 
 
 def give_back_if_scarce() -> None:
@@ -50,12 +49,11 @@ def give_back_if_scarce() -> None:
     Kept blocks fit some later ones only, so a process that keeps all holds up to twice what it
     uses. From here on blocks of 32 MB and more are mapped, and given back when they are freed.
     """
-    global _bounds
-    if _bounds is None:
+    global _available
+    if _available is None or (share := _held() / _available) < LITTLE:
         return
-    most_held, fewest_left = _bounds
-    if _held() > most_held or usable_memory() < fewest_left:
-        _bounds = None
+    if share > SHARE or usable_memory() < LEFT * _available:
+        _available = None
         _give_back(trimmed=True)
 
 
