@@ -125,7 +125,7 @@ def test_the_command_prints_tables_and_ends_with_0_or_2(
     [
         ("verify", "nothing to verify"),
         ("verify nowhere", "nowhere does not exist"),
-        ("verify d.nc --accept", "is a data file, and --accept is for runs"),
+        ("verify d.nc --accept", "is a file, and --accept is for runs"),
     ],
 )
 def test_the_command_refuses_what_it_cannot_check(
