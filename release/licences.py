@@ -87,7 +87,8 @@ def installed(name: str) -> Component | None:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
         return None
-    described = {key: found.metadata[key] for key in ("License-Expression", "License")}
+    kinds = ("License-Expression", "License")
+    described = {key: found.metadata[key] for key in kinds if key in found.metadata}
     classifiers = found.metadata.get_all("Classifier") or []
     return Component(found.name, found.version, licence_of(described, classifiers), "")
 
