@@ -17,7 +17,7 @@ from pgode.reproduce.output.content import Content, TableContent
 from pgode.reproduce.output.drawing import curves
 from pgode.reproduce.output.rendering import markdown
 from pgode.reproduce.plan.selection import Selection
-from pgode.reproduce.tables.catalogue import EXPERIMENTS
+from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.files import write_text
 
 KEPT = Path("benchmarks/results/reproduce")
@@ -65,6 +65,7 @@ def write() -> int:
     parts = [INTRODUCTION, (READINGS / "claims.md").read_text(encoding="utf-8")]
     for experiment in EXPERIMENTS.values():
         if experiment.kind == "pictures":
+            parts += _pictures(experiment)
             continue
         content = collect(experiment, Selection(BUDGET, seeds=SEEDS), KEPT)
         filled = [name for name in experiment.datasets if _filled(content, name)]
@@ -77,15 +78,16 @@ def write() -> int:
             PICTURES.mkdir(exist_ok=True)
             write_text(PICTURES / name, figure)
             parts.append(f"![{experiment.title}, {filled[number]}](pictures/{name})\n")
-    for picture in sorted(PICTURES.glob("figure2*.svg")):
-        parts.append(f"## {EXPERIMENTS['figure2'].title} (figure2)\n")
-        parts.append(
-            "Observed frames are faint, forecasts and truth solid; a dot is the end. PGODE is the "
-            "`paper` preset of version 0.2.\n"
-        )
-        parts.append(f"![{EXPERIMENTS['figure2'].title}](pictures/{picture.name})\n")
     write_text(PAGE, "\n".join(parts))
     return 0
+
+
+def _pictures(experiment: Experiment) -> list[str]:
+    """The section of a figure that is kept as it was drawn; empty if it was not."""
+    found = sorted(PICTURES.glob(f"{experiment.name}*.svg"))
+    heading = f"## {experiment.title} ({experiment.name})\n"
+    shown = [f"![{experiment.title}](pictures/{each.name})\n" for each in found]
+    return [_with_reading(heading, experiment.name), *shown] if found else []
 
 
 def _with_reading(table: str, name: str) -> str:
