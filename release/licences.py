@@ -39,6 +39,8 @@ SPDX = {
     "lgplv2.1+": "LGPL-2.1-or-later",
     "python software foundation license": "PSF-2.0",
 }
+STATED_ELSEWHERE = {"cuda-toolkit": "LicenseRef-NVIDIA-Proprietary"}
+"""Packages whose metadata state none: this one is empty, and those of CUDA that it names do."""
 EXPRESSION = re.compile(
     r"[A-Za-z0-9.+-]+-[0-9][A-Za-z0-9.+-]*|MIT|Zlib|MIT-CMU|.+ (AND|OR|WITH) .+"
 )
@@ -89,8 +91,10 @@ def installed(name: str) -> Component | None:
         return None
     kinds = ("License-Expression", "License")
     described = {key: found.metadata[key] for key in kinds if key in found.metadata}
-    classifiers = found.metadata.get_all("Classifier") or []
-    return Component(found.name, found.version, licence_of(described, classifiers), "")
+    licence = licence_of(described, found.metadata.get_all("Classifier") or [])
+    if licence == UNKNOWN:
+        licence = STATED_ELSEWHERE.get(canonicalize_name(found.name), UNKNOWN)
+    return Component(found.name, found.version, licence, "")
 
 
 def project() -> dict[str, Any]:

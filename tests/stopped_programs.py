@@ -4,20 +4,23 @@ The process is a copy of this one, so that it has its imports already: a signal 
 a second instead of the seconds that a command takes to start.
 """
 
+import json
 import os
 import signal
+import subprocess
 import sys
 import time
 import traceback
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pgode.cli.app import run_command
 from pgode.runtime.stopping import command, kept
 from pgode.runtime.stopping.command import Charge, take_charge
 
+ROOT = Path(__file__).parents[1]
 LIMIT = 300.0
 """Seconds until a program counts as hanging."""
 
@@ -80,6 +83,19 @@ def commanded(words: list[str], stage: str, number: int, folder: Path) -> Ending
     return ending_of(program, folder)
 
 
+def commanded_afresh(words: list[str], stage: str, number: int, folder: Path) -> Ending:
+    """As `commanded`, for a command that trains.
+
+    Where torch was built for CUDA, a copy of a process that has computed gradients cannot compute
+    any, and this process may have. The copy is then one of a new process.
+    """
+    given = [str(folder), stage, str(int(number)), *words]
+    program = [sys.executable, "-m", "tests.stopped_programs", *given]
+    told = subprocess.run(program, cwd=ROOT, stdout=subprocess.PIPE, check=True, timeout=2 * LIMIT)
+    described = json.loads(told.stdout)
+    return Ending(**{**described, "left": tuple(described["left"])})
+
+
 def signalled_at(stage: str, number: int) -> None:
     """Send this process a signal each time a function, named "module:name", is called."""
     module, _, name = stage.partition(":")
@@ -129,3 +145,8 @@ def _waited(pid: int) -> int:
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     return -signal.SIGKILL
+
+
+if __name__ == "__main__":
+    place, moment, sent, *command_line = sys.argv[1:]
+    print(json.dumps(asdict(commanded(command_line, moment, int(sent), Path(place)))))

@@ -7,10 +7,12 @@ from typing import Any
 
 from tests.attack.files import is_leftover
 
+from pgode.runtime.stored.sealed import SEAL
+
 PASSING = ("tensorboard", "manifest", "metrics.csv")
 """Logs, and what is made of the other files."""
-CLOCK = {"seconds", "training", "time", "date", "memory_gb"}
-"""Keys of results that tell when and how fast."""
+CLOCK = {"seconds", "training", "time", "date", "memory_gb", SEAL}
+"""Keys of results that tell when and how fast, and the checksum over these."""
 
 
 def fingerprint(path: Path) -> dict[str, str]:

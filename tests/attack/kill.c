@@ -1,8 +1,10 @@
-/* Preloaded into a command: ends its process group at the N-th call that changes a folder.
+/* Preloaded into a command: ends it at the N-th call that changes a folder, with all its processes.
  *
  * ATTACK_FOLDER: the folder. ATTACK_COUNTER: a file of eight bytes, shared by all processes of the
  * command, that counts the calls. ATTACK_AT: the number of the call that is not made any more; a
- * write is made by half. Killing with SIGKILL leaves nobody time to tidy up, as a power cut does.
+ * write is made by half. ATTACK_GROUP: the process group of the command, which is ended beside that
+ * of the caller, since workers may have one of their own. Killing with SIGKILL leaves nobody time to
+ * tidy up, as a power cut does.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,6 +23,7 @@
 
 static _Atomic uint64_t *counter;
 static uint64_t deadly;
+static pid_t command;
 static char folder[PATH_MAX];
 static size_t length;
 
@@ -30,11 +33,12 @@ static size_t length;
 
 __attribute__((constructor)) void attack_arm(void) {
     const char *place = getenv("ATTACK_FOLDER"), *file = getenv("ATTACK_COUNTER");
-    const char *at = getenv("ATTACK_AT");
-    if (!place || !file || !at) return;
+    const char *at = getenv("ATTACK_AT"), *group = getenv("ATTACK_GROUP");
+    if (!place || !file || !at || !group) return;
     if (!realpath(place, folder)) return;
     length = strlen(folder);
     deadly = strtoull(at, NULL, 10);
+    command = (pid_t)strtol(group, NULL, 10);
     int handle = (int)open(file, O_RDWR);
     if (handle < 0) return;
     void *shared = mmap(NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, handle, 0);
@@ -72,6 +76,7 @@ static int concerns_handle(int handle) {
 static int is_last(void) { return ++*counter == deadly; }
 
 static void end(void) {
+    kill(-command, SIGKILL);
     kill(0, SIGKILL);
     for (;;) pause();
 }

@@ -137,6 +137,7 @@ def counted(words: Sequence[str], folder: Path, at: int) -> tuple[int, processes
     armed = {"ATTACK_FOLDER": str(folder), "ATTACK_COUNTER": str(counter), "ATTACK_AT": str(at)}
 
     def command() -> NoReturn:
+        os.environ["ATTACK_GROUP"] = str(os.getpgrp())
         ctypes.CDLL(None).attack_arm()
         processes.run(words)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cyclopts import App
 from tests.attack.signals.stopping import handles_signals, moments, stopped
-from tests.stopped_programs import commanded
+from tests.stopped_programs import commanded, commanded_afresh
 from tests.trained_runs import OPTIONS, data_file, trained
 from tests.training.test_resume import assert_same_run
 
@@ -86,7 +86,7 @@ def test_a_calibration_that_was_stopped_is_made_on_resume(
 ) -> None:
     run = tmp_path / "run"
     words = ["train", str(data_file()), "-o", str(run), *OPTIONS]
-    ending = commanded(words, f"pgode.runs.training:{stage}", number, tmp_path)
+    ending = commanded_afresh(words, f"pgode.runs.training:{stage}", number, tmp_path)
     assert ending.code == 128 + number, ending.said
     assert f"Stopped; the run is saved. Continue it: pgode train --resume {run}" in ending.said
     assert "Traceback" not in ending.said and not ending.left
@@ -101,7 +101,7 @@ def test_a_signal_in_the_last_validation_is_not_lost(tmp_path: Path) -> None:
     run = tmp_path / "run"
     words = ["train", str(data_file()), "-o", str(run), *OPTIONS]
     stage = "pgode.training.loop:Trainer.gradients"
-    ending = commanded(words, stage, signal.SIGTERM, tmp_path)
+    ending = commanded_afresh(words, stage, signal.SIGTERM, tmp_path)
     assert ending.code == 143, ending.said
     assert run_command(["train", "--resume", str(run)]) == 0
     assert_same_run(run, trained().folder)

@@ -122,11 +122,12 @@ def store(folder: Path, space: Space, trials: Sequence[Trial]) -> None:
 def _study(path: Path) -> Iterator[Any]:
     module = optuna()
     from sqlalchemy.exc import SQLAlchemyError
+    from sqlalchemy.pool import NullPool
 
+    # Without a pool: if the file is no database, Optuna would leave a pool with an open connection.
+    options = {"connect_args": {"timeout": 60}, "poolclass": NullPool}
     try:
-        storage = module.storages.RDBStorage(
-            f"sqlite:///{path.resolve()}", engine_kwargs={"connect_args": {"timeout": 60}}
-        )
+        storage = module.storages.RDBStorage(f"sqlite:///{path.resolve()}", engine_kwargs=options)
         try:
             yield module.create_study(study_name=STUDY, storage=storage, load_if_exists=True)
         finally:
