@@ -11,8 +11,11 @@ from tests.attack import page
 from tests.attack.bad_inputs import stays_inside
 from tests.attack.cases import TABLE
 from tests.attack.cases.case import case
+from tests.attack.fingerprint import fingerprint
 from tests.attack.flips import TARGETS
 from tests.attack.outcome import FAILURES, Outcome
+
+from pgode.runtime.stored.sealed import write_sealed
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,6 +51,14 @@ def test_a_case_that_could_harm_the_machine_is_not_tried(line: str) -> None:
     assert not stays_inside(case(line))
     assert not stays_inside(case("simulate springs -o ../new.nc"))
     assert stays_inside(case("simulate springs -o /proc/new.nc"))
+
+
+def test_results_that_took_another_time_are_the_same_results(tmp_path: Path) -> None:
+    prints = []
+    for seconds, error in ((0.066, 0.5), (0.067, 0.5), (0.066, 0.4)):
+        write_sealed(tmp_path / "result.json", {"seconds": seconds, "errors": [error]})
+        prints.append(fingerprint(tmp_path))
+    assert prints[0] == prints[1] != prints[2]
 
 
 def test_the_whole_attack_is_as_large_as_it_claims() -> None:
