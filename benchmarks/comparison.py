@@ -16,6 +16,7 @@ from pgode.reproduce.output.collect import collect
 from pgode.reproduce.output.content import Content, TableContent
 from pgode.reproduce.output.drawing import curves
 from pgode.reproduce.output.rendering import markdown
+from pgode.reproduce.plan.results import all_results
 from pgode.reproduce.plan.selection import Selection
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.files import write_text
@@ -62,7 +63,8 @@ def keep(folder: Path) -> int:
 
 def write() -> int:
     """Render every experiment that has at least one number of ours."""
-    parts = [INTRODUCTION, (READINGS / "claims.md").read_text(encoding="utf-8")]
+    claims = (READINGS / "claims.md").read_text(encoding="utf-8")
+    parts = [INTRODUCTION, f"{_time_taken()}\n", claims]
     for experiment in EXPERIMENTS.values():
         if experiment.kind == "pictures":
             parts += _pictures(experiment)
@@ -80,6 +82,20 @@ def write() -> int:
             parts.append(f"![{experiment.title}, {filled[number]}](pictures/{name})\n")
     write_text(PAGE, "\n".join(parts))
     return 0
+
+
+def _time_taken() -> str:
+    """What the kept trainings took in all."""
+    hours: dict[str, float] = {}
+    for result in all_results(KEPT).values():
+        name = result.trial.dataset
+        hours[name] = hours.get(name, 0.0) + result.seconds_per_epoch * result.epochs / 3600
+    by_data = ", ".join(f"{name} {hours[name]:.1f}" for name in sorted(hours))
+    return (
+        f"The trainings of this page, those that choose a learning rate included, took "
+        f"{sum(hours.values()):.0f} hours of one core beside other work ({by_data}); the molecular "
+        f"dynamics of both proteins takes about six more."
+    )
 
 
 def _pictures(experiment: Experiment) -> list[str]:
