@@ -19,7 +19,7 @@ from pgode.reproduce.plan.selection import (
     select,
     select_if_possible,
 )
-from pgode.reproduce.runner.cost import measure_cost, read_cost
+from pgode.reproduce.runner.cost import THREADS, measure_cost, read_cost
 from pgode.reproduce.runner.grid import run_grid
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.choices import check_int
@@ -133,7 +133,8 @@ def _check_tables(target: Path) -> None:
 def _measure(experiment: Experiment, budget: str, root: Path, console: Console) -> None:
     for dataset in experiment.datasets:
         known = read_cost(dataset, budget, root)
-        if known is None or not {row.label for row in experiment.rows} <= known.rows.keys():
+        labels = {row.label for row in experiment.rows}
+        if known is None or known.threads != THREADS or not labels <= known.rows.keys():
             with console.status("timing") as status:
                 measure_cost(experiment, dataset, budget, root, status.update)
 

@@ -14,9 +14,13 @@ import pytest
 import torch
 
 from pgode.cli.app import run_command
-from pgode.reproduce.plan.results import read_result
+from pgode.reproduce.output.collect import collect_cost, filled_rows
+from pgode.reproduce.plan.results import all_results, read_result
+from pgode.reproduce.plan.selection import Selection, select
 from pgode.reproduce.plan.trials import Trial, run_folder
+from pgode.reproduce.runner.cost import measure_cost
 from pgode.reproduce.runner.training import run_trial
+from pgode.reproduce.tables.catalogue import EXPERIMENTS
 from pgode.runtime.errors import TrainingError
 
 OPTIONS = ["--datasets", "springs", "--models", "lstm", "--budget", "smoke"]
@@ -76,6 +80,29 @@ def test_a_filled_grid_is_not_run_again(folder, capsys):
     assert run_command(["reproduce", "table1", *OPTIONS, "-o", str(folder)]) == 0
     assert {path: path.stat().st_mtime_ns for path in (folder / "results").iterdir()} == before
     assert "done:" not in capsys.readouterr().out
+
+
+def test_force_laws_are_found_at_one_learning_rate(tmp_path):
+    words = ["reproduce", "table1", "--datasets", "springs", "--models", "pgode", "--preset"]
+    options = [*words, "default", "--budget", "smoke", "-o", str(tmp_path)]
+    assert run_command(options) == 0
+    results = all_results(tmp_path).values()
+    assert [result.parameters for result in results] == [0, 0]
+    assert sorted(result.trial.tuning for result in results) == [False, True]
+    assert len({result.trial.rate for result in results}) == 1
+
+
+def test_an_epoch_is_timed_where_there_are_epochs(folder):
+    chosen = Selection("smoke", ("springs",), ("lstm", "pgode"), preset="default")
+    cost = select(EXPERIMENTS["table15"], chosen)
+    threads = torch.get_num_threads()
+    measured = measure_cost(cost, "springs", "smoke", folder, lambda text: None)
+    assert measured.threads == 1 and torch.get_num_threads() == threads
+    rows = {row.label: row for row in collect_cost(cost, "smoke", folder).rows}
+    assert rows["LSTM"].ratio == 1
+    laws = rows["PGODE, `default` preset"]
+    assert (laws.parameters, laws.seconds) == (0, None)
+    assert filled_rows(cost, chosen, folder) == (len(rows), len(rows))
 
 
 def test_show_trains_nothing(tmp_path, capsys):

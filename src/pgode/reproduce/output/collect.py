@@ -44,7 +44,7 @@ def filled_rows(experiment: Experiment, selection: Selection, root: Path) -> tup
     """How many rows have a result, and how many there are, over all data sets and axis values."""
     if experiment.kind == "cost":
         costs = collect_cost(experiment, selection.budget, root).rows
-        return sum(row.seconds is not None for row in costs), len(costs)
+        return sum(row.parameters is not None for row in costs), len(costs)
     every = combinations(experiment)
     done = [any(full_results(each, experiment, selection, root).values()) for each in every]
     return sum(done), len(done)
@@ -203,7 +203,7 @@ def collect_cost(experiment: Experiment, budget: str, root: Path) -> CostContent
         paper_lstm = table.value(dataset, "lstm", "", None, None, "seconds")
         for row in experiment.rows:
             cost = costs.get(row.label)
-            seconds = None if cost is None else cost.seconds
+            seconds = cost.seconds if cost is not None and cost.parameters else None
             model, variant = ROWS[row.published]
             printed = table.value(dataset, model, variant, None, None, "seconds")
             rows.append(

@@ -161,7 +161,8 @@ def _note(content: Content) -> str:
     if isinstance(content, CostContent):
         return (
             "Seconds of an epoch of 1000 systems (batch 16, horizon 36), all models in turn in one "
-            "process; the paper's were measured on an NVIDIA A40."
+            "thread; the paper's were measured on an NVIDIA A40. Force laws are found in the data "
+            "without epochs."
         )
     trained = (
         "one model per horizon"

@@ -133,12 +133,17 @@ def tuning_of(trial: Trial) -> Trial:
 
 
 def learning_rate(combination: Combination, selection: Selection, root: Path) -> float | None:
-    """The rate with the lowest validation error; None while a short run is missing."""
+    """The rate with the lowest validation error; None while a short run is missing.
+
+    Where nothing is learned by gradients, as for force laws, one rate is as good as another.
+    """
     errors = []
     for trial in tuning_trials(combination, selection):
         result = read_result(trial, root)
         if result is None:
             return None
+        if not result.parameters:
+            return trial.rate
         if result.validation:
             errors.append((result.validation, trial.rate))
     return min(errors)[1] if errors else RATES[1]

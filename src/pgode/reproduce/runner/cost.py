@@ -1,7 +1,8 @@
 """The cost of an epoch of every row, measured in one process (the paper's Table 15)."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from pgode.runtime.stored.sealed import read_sealed, write_sealed
 from pgode.training.step_cost import measure_steps
 
 ROUNDS = 5
+THREADS = 1
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,8 @@ def measure_cost(
 ) -> CostMeasurement:
     """Time the training steps of every row on a data set, and store them.
 
-    Uses the median step of each row. Batch and horizon are those of the trials.
+    Uses the median step of each row. Batch and horizon are those of the trials. In one thread: how
+    far two of them help depends on what else the machine does.
     """
     spec = DATASETS[dataset]
     data = spec.read(budget, root).split_of("train")
@@ -85,14 +88,25 @@ def measure_cost(
     windows = Windows(data, normaliser, spec.condition, spec.horizon)
     first = np.arange(min(spec.batch, len(windows)))
     batch = windows.batch(first, np.zeros_like(first))
-    costs = measure_steps(
-        models, batch, ROUNDS, lambda text: on_progress(f"timing {dataset}, {text}")
-    )
+    with _threads(THREADS):
+        costs = measure_steps(
+            models, batch, ROUNDS, lambda text: on_progress(f"timing {dataset}, {text}")
+        )
     steps = math.ceil(spec.sizes[budget].train / spec.batch)
     rows = {label: EpochCost(steps * cost.median, cost.parameters) for label, cost in costs.items()}
-    measured = CostMeasurement(dataset, torch.get_num_threads(), __version__, steps, rows)
+    measured = CostMeasurement(dataset, THREADS, __version__, steps, rows)
     write_sealed(cost_file(dataset, budget, root), asdict(measured))
     return measured
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _model(row: Row, dataset: str, budget: str, normaliser: Normaliser) -> Forecaster:

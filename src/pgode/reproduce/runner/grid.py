@@ -11,7 +11,13 @@ from rich.console import Console
 from pgode.reproduce.datasets.dataset import Resources
 from pgode.reproduce.datasets.registry import DATASETS
 from pgode.reproduce.plan.results import Result, read_result, write_result
-from pgode.reproduce.plan.selection import Selection, combinations, full_trials, tuning_trials
+from pgode.reproduce.plan.selection import (
+    Selection,
+    combinations,
+    full_trials,
+    learning_rate,
+    tuning_trials,
+)
 from pgode.reproduce.plan.trials import Trial
 from pgode.reproduce.runner.display import GridDisplay
 from pgode.reproduce.runner.training import run_trial
@@ -41,8 +47,11 @@ def run_grid(
     """
     run = partial(_run_missing, root=root, jobs=jobs, engine=engine, device=device, console=console)
     needed = [(each, experiment) for experiment in experiments for each in combinations(experiment)]
-    short = [trial for combination, _ in needed for trial in tuning_trials(combination, selection)]
-    failures = run("learning rates", short)
+    failures: dict[str, str] = {}
+    for part in (slice(1), slice(1, None)):  # The first may tell that the others are not needed.
+        undecided = [each for each, _ in needed if learning_rate(each, selection, root) is None]
+        short = [trial for each in undecided for trial in tuning_trials(each, selection)[part]]
+        failures |= run("learning rates", short)
     tried: set[Trial] = set()
     while True:
         planned = [full_trials(each, experiment, selection, root) for each, experiment in needed]
