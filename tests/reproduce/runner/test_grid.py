@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -92,17 +93,18 @@ def test_force_laws_are_found_at_one_learning_rate(tmp_path):
     assert len({result.trial.rate for result in results}) == 1
 
 
-def test_an_epoch_is_timed_where_there_are_epochs(folder):
+def test_an_epoch_is_timed_where_there_are_epochs(tmp_path, folder):
+    shutil.copytree(folder / "data", tmp_path / "data")
     chosen = Selection("smoke", ("springs",), ("lstm", "pgode"), preset="default")
     cost = select(EXPERIMENTS["table15"], chosen)
     threads = torch.get_num_threads()
-    measured = measure_cost(cost, "springs", "smoke", folder, lambda text: None)
+    measured = measure_cost(cost, "springs", "smoke", tmp_path, lambda text: None)
     assert measured.threads == 1 and torch.get_num_threads() == threads
-    rows = {row.label: row for row in collect_cost(cost, "smoke", folder).rows}
+    rows = {row.label: row for row in collect_cost(cost, "smoke", tmp_path).rows}
     assert rows["LSTM"].ratio == 1
     laws = rows["PGODE, `default` preset"]
     assert (laws.parameters, laws.seconds) == (0, None)
-    assert filled_rows(cost, chosen, folder) == (len(rows), len(rows))
+    assert filled_rows(cost, chosen, tmp_path) == (len(rows), len(rows))
 
 
 def test_show_trains_nothing(tmp_path, capsys):
