@@ -32,20 +32,20 @@ class State(NamedTuple):
     def now(cls) -> "State":
         gc.collect()
         status = Path("/proc/self/status").read_text().splitlines()
-        memory = next(int(line.split()[1]) for line in status if line.startswith("VmRSS:"))
+        memory = next(int(line.split()[1]) for line in status if line.startswith("RssAnon:"))
         files = len(list(Path("/proc/self/fd").iterdir()))
         tensors = sum(issubclass(type(each), torch.Tensor) for each in gc.get_objects())
         return cls(files, threading.active_count(), tensors, memory / 1000)
 
 
-WARM, LAST = 3, 10
+WATCHED = (3, 10, 17)
 """Rounds that are compared: the first ones fill caches."""
 
 
-def check(warm: State, last: State) -> None:
-    """Nothing has grown."""
-    assert last[:3] == warm[:3]
-    assert last.memory < warm.memory + LOOSELY
+def check(warm: State, later: State, last: State) -> None:
+    """Nothing grows. Memory may jump once, by the allocator or the system; a leak goes on."""
+    assert warm[:3] == later[:3] == last[:3]
+    assert min(later.memory - warm.memory, last.memory - later.memory) < LOOSELY
 
 
 class Watching(Display):
@@ -55,21 +55,21 @@ class Watching(Display):
 
     def epoch(self, progress: Progress, row: EpochRow) -> None:
         self.epochs += 1
-        if self.epochs in (WARM, LAST):
+        if self.epochs in WATCHED:
             self.states.append(State.now())
 
 
 def test_epochs_leave_nothing_behind(tmp_path: Path) -> None:
     watching = Watching()
-    assert trained_in(tmp_path / "run", settings(training_epochs=LAST), watching) is not None
-    assert watching.epochs == LAST
+    assert trained_in(tmp_path / "run", settings(training_epochs=WATCHED[-1]), watching) is not None
+    assert watching.epochs == WATCHED[-1]
     check(*watching.states)
 
 
 def test_forecasts_leave_nothing_behind() -> None:
     run, systems, states = trained(), springs().split_of("test"), []
-    for number in range(1, LAST + 1):
+    for number in range(1, WATCHED[-1] + 1):
         run.forecast(systems, samples=3, seed=number)
-        if number in (WARM, LAST):
+        if number in WATCHED:
             states.append(State.now())
     check(*states)
