@@ -32,7 +32,7 @@ PLAIN = {
     f"pgode::{name}": getattr(operators, name)._init_fn
     for name in (
         *("neighbour_sum", "neighbour_sum_backward", "weighted_sum"),
-        *("attend", "edge_sum", "spread"),
+        *("attend", "softmax_attend", "softmax_attend_backward", "edge_sum", "spread"),
     )
 }
 """What the graph operators are where they have no kernel of their own."""

@@ -37,10 +37,10 @@ def test_sums_over_neighbours_are_those_of_compressed_rows(both: tuple[Graph, Ed
         "neighbour_sum": (a, b, edge),
         "weighted_sum": (b, weights),
         "attend": (query, key, b, weights),
+        "softmax_attend": (query, key, b, weights),
         "at_receivers": (a,),
         "at_senders": (a,),
         "edge_sum": (per_edge,),
-        "softmax": (per_edge,),
     }.items():
         expected, found = (getattr(each, name)(*given) for each in both)
         torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
@@ -59,6 +59,17 @@ def test_reversed_graphs_send_the_other_way(both: tuple[Graph, EdgeList]) -> Non
     rows, listed = (each.reversed() for each in both)
     expected = rows.weighted_sum(x, rows.weights)
     torch.testing.assert_close(listed.weighted_sum(x, listed.weights), expected)
+
+
+def test_kinds_of_edges_are_those_of_compressed_rows(both: tuple[Graph, EdgeList]) -> None:
+    second = torch.rand(both[0].edges) < 0.4
+    query, key, value = values(ROWS, CHANNELS), values(2 * ROWS, CHANNELS), values(2 * ROWS, 3)
+    rows, listed = (each.with_kinds(second) for each in both)
+    assert listed.senders.tolist() == rows.senders.tolist()
+    expected = rows.softmax_attend(query, key, value, rows.weights)
+    torch.testing.assert_close(
+        listed.softmax_attend(query, key, value, listed.weights), expected, rtol=1e-12, atol=1e-12
+    )
 
 
 def test_all_pairs_are_those_of_compressed_rows() -> None:

@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from pgode.batches import kernels, operators
 from pgode.batches.graph import Graph
 
-OPERATIONS = ("neighbour_sum", "weighted_sum", "attend")
+OPERATIONS = ("neighbour_sum", "weighted_sum", "attend", "softmax_attend")
 
 
 def random_graph(
@@ -48,13 +48,23 @@ def bind(
         ]
     shapes = [(graph.rows, 4), (graph.columns, 4), (graph.columns, channels)]
     inputs = [normal(*shape) for shape in shapes]
-    return lambda q, k, v: graph.attend(q, k, v, graph.weights), inputs
+    attention = getattr(graph, operation)
+    return lambda q, k, v: attention(q, k, v, graph.weights), inputs
 
 
 def arguments(operation: str, graph: Graph, inputs: list[torch.Tensor]) -> tuple:
     """The arguments of the operator itself."""
     per_edge = graph.attributes if operation == "neighbour_sum" else graph.weights
     return (graph.rows_of_senders, graph.rows_of_receivers, per_edge, *inputs)
+
+
+def softmax_gradient(graph: Graph, dtype=torch.float32) -> tuple:
+    """Arguments of the gradient of `softmax_attend`."""
+    _, inputs = bind("softmax_attend", graph, dtype)
+    given = arguments("softmax_attend", graph, [x.detach() for x in inputs])
+    out, level = operators.softmax_attend(*given)
+    grad = torch.randn_like(out)
+    return (*given, level, (grad * out).sum(1), grad)
 
 
 GRAPHS = pytest.mark.parametrize(
@@ -106,6 +116,48 @@ def test_attend_by_hand():
     assert graph.attend(query, key, value, graph.weights).tolist() == [[-700], [0], [0]]
 
 
+def test_softmax_attend_by_hand():
+    graph = Graph.from_edges(np.array([0, 0]), np.array([1, 2]), np.array([[2.0], [-1]]), 3)
+    query, key = torch.tensor([[1.0], [9], [9]]), torch.tensor([[9.0], [np.log(3)], [0]])
+    value = torch.tensor([[9.0, 9], [10, 1], [100, 0]])
+    # softmax of log 3 and 0 is 3/4 and 1/4: 2 * 3/4 * [10, 1] - 1/4 * [100, 0]
+    assert_close(
+        graph.softmax_attend(query, key, value, graph.weights),
+        torch.tensor([[-10, 1.5], [0, 0], [0, 0]]),
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_softmax_of_large_scores_is_finite(dtype):
+    graph = random_graph(dtype=dtype)
+    query, key = (1e3 * torch.randn(6, 4, dtype=dtype) for _ in range(2))
+    value = torch.randn(6, 3, dtype=dtype, requires_grad=True)
+    query.requires_grad_(), key.requires_grad_()
+    out = graph.softmax_attend(query, key, value, graph.weights)
+    assert out.isfinite().all()
+    assert out[1:-1].abs().max() <= (graph.weights.abs().max() * value.abs().max()).item()
+    for grad in torch.autograd.grad(out.sum(), (query, key, value)):
+        assert grad.isfinite().all()
+
+
+def test_kinds_of_edges_have_columns_of_their_own():
+    graph = random_graph(rows=5, attributes=2)
+    second = torch.rand(graph.edges) < 0.4
+    kinds = graph.with_kinds(second)
+    assert (kinds.rows, kinds.columns, kinds.edges) == (5, 10, graph.edges)
+    expected = Graph.from_edges(
+        graph.receivers.numpy(),
+        (graph.senders + 5 * second).numpy(),
+        graph.attributes.numpy(),
+        *(5, 10),
+        dtype=torch.float64,
+    )
+    for name in ("offsets", "senders", "reverse_offsets", "reverse_receivers", "reverse_edges"):
+        found, wanted = getattr(kinds, name), getattr(expected, name)
+        assert found.dtype == wanted.dtype
+        assert torch.equal(found, wanted)
+
+
 @GRAPHS
 @EACH
 def test_gradients_are_those_of_finite_differences(operation, graph):
@@ -139,8 +191,10 @@ def test_compiled_operator_agrees_with_plain_torch(operation, graph, dtype):
     operator = getattr(operators, operation)
     given = arguments(operation, graph, inputs)
     compiled, plain = operator(*given), operator._init_fn(*given)
-    assert compiled.dtype == dtype
     assert_close(compiled, plain)
+    if operation == "softmax_attend":  # No gradient passes through its second output.
+        compiled, plain = compiled[0], plain[0]
+    assert compiled.dtype == dtype
     # The plain version is differentiated by torch itself.
     grad = torch.randn_like(plain)
     assert_close(
@@ -174,6 +228,9 @@ def test_compiled_gradients_agree_with_the_plain_gradients(graph, dtype):
     given = *arguments("neighbour_sum", graph, inputs), torch.randn(graph.rows, 3, dtype=dtype)
     backward = operators.neighbour_sum_backward
     assert_close(backward(*given), backward._init_fn(*given))
+    given = softmax_gradient(graph, dtype)
+    backward = operators.softmax_attend_backward
+    assert_close(backward(*given), backward._init_fn(*given))
 
 
 @GRAPHS
@@ -187,15 +244,18 @@ def test_operator_keeps_the_promises_torch_relies_on(operation, graph):
     assert set(found.values()) == {"SUCCESS"}
 
 
-def test_operator_of_the_gradient_keeps_the_promises_torch_relies_on():
+def test_operators_of_gradients_keep_the_promises_torch_relies_on():
     graph = random_graph(attributes=2, dtype=torch.float32)
     _, inputs = bind("neighbour_sum", graph, torch.float32)
     given = *arguments("neighbour_sum", graph, inputs), torch.randn(graph.rows, 3)
     constant = tuple(v.detach() if isinstance(v, torch.Tensor) else v for v in given)
-    found = torch.library.opcheck(
-        operators.neighbour_sum_backward, constant, test_utils=("test_schema", "test_faketensor")
-    )
-    assert set(found.values()) == {"SUCCESS"}
+    checks = ("test_schema", "test_faketensor")
+    for operator, inputs in (
+        (operators.neighbour_sum_backward, constant),
+        (operators.softmax_attend_backward, softmax_gradient(graph)),
+    ):
+        found = torch.library.opcheck(operator, inputs, test_utils=checks)
+        assert set(found.values()) == {"SUCCESS"}
 
 
 @EACH
@@ -258,6 +318,7 @@ def test_renaming_rows_and_columns_renames_the_result(operation):
         "neighbour_sum": (new_row, new_column, torch.arange(2)),
         "weighted_sum": (new_column,),
         "attend": (new_row, new_column, new_column),
+        "softmax_attend": (new_row, new_column, new_column),
     }[operation]
     moved = [x[place.argsort()] for x, place in zip(inputs, places, strict=True)]
     assert_close(again(*moved), function(*inputs)[new_row.argsort()])

@@ -8,7 +8,7 @@ operations whose sizes stay symbolic, so that one exported program serves graphs
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pgode.batches.graph import Graph, NeighbourSum
@@ -71,6 +71,10 @@ class EdgeList(Graph):
         """The graph with all its edges reversed."""
         return replace(self, senders=self.into, into=self.senders)
 
+    def with_kinds(self, second: Bool[Tensor, " edges"]) -> "EdgeList":
+        """The same edges; those marked `second` come from a second row of values per sender."""
+        return replace(self, senders=self.senders + self.columns * second.to(self.senders.dtype))
+
     def neighbour_sum(
         self,
         receive: Float[Tensor, "rows channels"],
@@ -109,6 +113,23 @@ class EdgeList(Graph):
         products = query.index_select(0, self.into) * key.index_select(0, self.senders)
         scores = products.sum(1) * weights
         return self._sum(scores.unsqueeze(1) * value.index_select(0, self.senders))
+
+    def softmax_attend(
+        self,
+        query: Float[Tensor, "rows width"],
+        key: Float[Tensor, "columns width"],
+        value: Float[Tensor, "columns channels"],
+        weights: Float[Tensor, " edges"],
+    ) -> Float[Tensor, "rows channels"]:
+        """sum_j a_ij weights_ij value_j with a_ij = softmax_j(query_i . key_j)."""
+        products = query.index_select(0, self.into) * key.index_select(0, self.senders)
+        scores = products.sum(1)
+        lowest = torch.full_like(self.row.to(scores.dtype), -torch.inf)
+        largest = lowest.scatter_reduce(0, self.into, scores.detach(), "amax")
+        exponentials = torch.exp(scores - largest.gather(0, self.into)).unsqueeze(1)
+        shares = exponentials / self._sum(exponentials).index_select(0, self.into)
+        sent = weights.unsqueeze(1) * value.index_select(0, self.senders)
+        return self._sum(shares * sent)
 
     def at_receivers(self, x: Float[Tensor, "rows channels"]) -> Float[Tensor, "edges channels"]:
         """x_i for every edge j -> i."""

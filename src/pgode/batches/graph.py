@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
 
 from pgode.batches import kernels, operators
 
@@ -161,6 +161,24 @@ class Graph:
             reverse_edges=order.argsort().to(self.reverse_edges.dtype),
         )
 
+    def with_kinds(self, second: Bool[Tensor, " edges"]) -> "Graph":
+        """The same edges from twice as many columns; those marked `second` from the second half.
+
+        A sender then has two rows of values, one for each kind of edge.
+        """
+        later = second[self.reverse_edges.long()]
+        parts = (~later, later)
+        into, numbers = self.reverse_receivers, self.reverse_edges
+        column = operators.row_of_edge(self.reverse_offsets, self.edges) + self.columns * later
+        counts = torch.bincount(column, minlength=2 * self.columns)
+        return replace(
+            self,
+            senders=self.senders + self.columns * second.to(self.senders.dtype),
+            reverse_offsets=nn.functional.pad(counts.cumsum(0), (1, 0)).to(torch.int32),
+            reverse_receivers=torch.cat([into[part] for part in parts]),
+            reverse_edges=torch.cat([numbers[part] for part in parts]),
+        )
+
     def neighbour_sum(
         self,
         receive: Float[Tensor, "rows channels"],
@@ -201,6 +219,19 @@ class Graph:
         )
         return out
 
+    def softmax_attend(
+        self,
+        query: Float[Tensor, "rows width"],
+        key: Float[Tensor, "columns width"],
+        value: Float[Tensor, "columns channels"],
+        weights: Float[Tensor, " edges"],
+    ) -> Float[Tensor, "rows channels"]:
+        """sum_j a_ij weights_ij value_j with a_ij = softmax_j(query_i . key_j)."""
+        out: Tensor = operators.softmax_attend(
+            self.rows_of_senders, self.rows_of_receivers, weights, query, key, value
+        )[0]
+        return out
+
     def at_receivers(self, x: Float[Tensor, "rows channels"]) -> Float[Tensor, "edges channels"]:
         """x_i for every edge j -> i; its gradient is a sum over rows, not a scatter."""
         out: Tensor = operators.spread(self.rows_of_senders, x)
@@ -218,14 +249,6 @@ class Graph:
         """
         out: Tensor = operators.edge_sum(self.rows_of_senders, values)
         return out
-
-    def softmax(self, scores: Float[Tensor, "edges heads"]) -> Float[Tensor, "edges heads"]:
-        """Weights from scores; they sum to 1 over each receiver's edges."""
-        rows = self.receivers.unsqueeze(1).expand_as(scores)
-        lowest = scores.new_full((self.rows, scores.shape[1]), -torch.inf)
-        largest = lowest.scatter_reduce(0, rows, scores.detach(), "amax")
-        exponentials = torch.exp(scores - largest.gather(0, rows))
-        return exponentials / self.at_receivers(self.edge_sum(exponentials))
 
 
 def _offsets(rows_of_edges: Int[np.ndarray, " edges"], rows: int) -> Int[np.ndarray, " rows+1"]:

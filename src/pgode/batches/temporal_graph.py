@@ -7,6 +7,7 @@ frame, so missing values need no imputation.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numba
@@ -26,6 +27,11 @@ class TemporalGraph:
     temporal: Bool[Tensor, " edges"]
     node_object: Int[Tensor, " nodes"]
     node_frame: Int[Tensor, " nodes"]
+
+    @cached_property
+    def by_kind(self) -> Graph:
+        """The edges with two columns for each node: [as a neighbour, as the same object]."""
+        return self.graph.with_kinds(self.temporal)
 
     def to(
         self, device: torch.device | str | None = None, dtype: torch.dtype | None = None

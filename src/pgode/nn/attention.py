@@ -62,16 +62,13 @@ class AttentionLayer(nn.Module):
         history: TemporalGraph,
     ) -> Float[Tensor, "nodes width"]:
         """The observations after one round."""
-        graph, normalised = history.graph, self.norm(h)
-        own = self.own(timed(self.timed, normalised, elapsed))
+        normalised = self.norm(h)
         other = self.other(timed(self.timed, normalised, torch.zeros_like(elapsed)))
-        is_own = history.temporal.unsqueeze(1)
-        sent = torch.where(is_own, graph.at_senders(own), graph.at_senders(other))
-        key, value = sent.chunk(2, dim=1)
-        query = graph.at_receivers(self.query(normalised))
-        score = (query * key).sum(1, keepdim=True) / self.width**0.5
-        weight = graph.softmax(score) * graph.attributes[:, :1]
-        return h + nn.functional.silu(graph.edge_sum(weight * value))
+        own = self.own(timed(self.timed, normalised, elapsed))
+        key, value = torch.cat([other, own]).chunk(2, dim=1)
+        query = self.query(normalised) / self.width**0.5
+        graph = history.by_kind
+        return h + nn.functional.silu(graph.softmax_attend(query, key, value, graph.weights))
 
 
 class Pooling(nn.Module):

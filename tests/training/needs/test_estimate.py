@@ -33,11 +33,12 @@ def test_weights_are_counted_without_being_made(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if entry.naive is None])
 def test_every_model_can_be_counted(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also those whose weights are drawn in ways of their own."""
+    normaliser = trained().normaliser
     monkeypatch.setenv("PGODE_MEMORY", "1KB")
     settings = {"width": 264} if "width" in model_config(name, {}).model_dump() else {}
     config = RunConfig(name=name, model=model_config(name, settings).model_dump(mode="json"))
     with pytest.raises(InputError, match=rf"weights of {name} needs about"):
-        refuse_weights(config, trained().normaliser)
+        refuse_weights(config, normaliser)
 
 
 def test_a_step_grows_with_its_batch_and_its_horizon() -> None:
