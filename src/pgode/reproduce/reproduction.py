@@ -1,6 +1,6 @@
 """`pgode reproduce` from names to tables on disk."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -19,7 +19,7 @@ from pgode.reproduce.plan.selection import (
     select,
     select_if_possible,
 )
-from pgode.reproduce.runner.cost import THREADS, measure_cost, read_cost
+from pgode.reproduce.runner.cost import THREADS, measure_cost, read_cost, timed_rows
 from pgode.reproduce.runner.grid import run_grid
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.choices import check_int
@@ -68,8 +68,8 @@ def reproduce_all(
             trained, selection, root, jobs=jobs, engine=engine, device=device, console=console
         )
         for each in experiments:
-            if each.kind == "cost":
-                _measure(each, selection.budget, root, console)
+            if each.kind == "cost" or each.timed:
+                _measure(each, selection.budget, root, console, without=failures)
     for each in experiments:
         _write(each, selection, root, console)
     for trial, reason in failures.items():
@@ -130,11 +130,14 @@ def _check_tables(target: Path) -> None:
             )
 
 
-def _measure(experiment: Experiment, budget: str, root: Path, console: Console) -> None:
-    for dataset in experiment.datasets:
-        known = read_cost(dataset, budget, root)
-        labels = {row.label for row in experiment.rows}
-        if known is None or known.threads != THREADS or not labels <= known.rows.keys():
+def _measure(
+    experiment: Experiment, budget: str, root: Path, console: Console, without: Container[str]
+) -> None:
+    """Time the rows on every data set that is not among those that could not be made."""
+    for dataset in (name for name in experiment.datasets if name not in without):
+        known = read_cost(experiment, dataset, budget, root)
+        names = timed_rows(experiment).keys()
+        if known is None or known.threads != THREADS or not names <= known.rows.keys():
             with console.status("timing") as status:
                 measure_cost(experiment, dataset, budget, root, status.update)
 

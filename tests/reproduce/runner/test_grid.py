@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,9 @@ import pytest
 import torch
 
 from pgode.cli.app import run_command
-from pgode.reproduce.output.collect import collect_cost, filled_rows
+from pgode.reproduce import runner
+from pgode.reproduce.output.collect import collect_cost, collect_errors, filled_rows
+from pgode.reproduce.output.drawing import curve_figure
 from pgode.reproduce.plan.results import all_results, read_result
 from pgode.reproduce.plan.selection import Selection, select
 from pgode.reproduce.plan.trials import Trial, run_folder
@@ -105,6 +108,29 @@ def test_an_epoch_is_timed_where_there_are_epochs(tmp_path, folder):
     laws = rows["PGODE, `default` preset"]
     assert (laws.parameters, laws.seconds) == (0, None)
     assert filled_rows(cost, chosen, tmp_path) == (len(rows), len(rows))
+
+
+def test_a_figure_of_cost_is_timed_in_one_run_at_every_value_of_its_axis(
+    tmp_path, folder, monkeypatch
+):
+    monkeypatch.setattr(runner.cost, "ROUNDS", 1)
+    shutil.copytree(folder / "data", tmp_path / "data")
+    chosen = Selection("smoke", ("springs",))
+    figure = select(EXPERIMENTS["figure4-prototypes"], chosen)
+    before = collect_errors(figure, chosen, tmp_path)
+    assert {row.seconds_per_epoch for row in before.rows} == {None}
+    measured = measure_cost(figure, "springs", "smoke", tmp_path, lambda text: None)
+    rows = collect_errors(figure, chosen, tmp_path).rows
+    anchored = [row for row in rows if row.preset == "paper-anchored"]
+    assert [row.axis_value for row in anchored] == [2, 3, 4, 5, 6]
+    sizes = [measured.rows[f"{row.label}, {row.axis_value}"].parameters for row in anchored]
+    assert all(more > fewer for fewer, more in pairwise(sizes))
+    assert all(row.seconds_per_epoch for row in anchored)
+    laws = [row for row in rows if row.preset == "default"]
+    assert {row.seconds_per_epoch for row in laws} == {None}
+    (line,) = curve_figure(collect_errors(figure, chosen, tmp_path), "springs").axes[-1].lines
+    assert line.get_xdata().tolist() == [2, 3, 4, 5, 6]
+    assert line.get_ydata().tolist() == [row.seconds_per_epoch for row in anchored]
 
 
 def test_show_trains_nothing(tmp_path, capsys):

@@ -26,7 +26,7 @@ from pgode.reproduce.plan.selection import (
     learning_rate,
     trained_horizon,
 )
-from pgode.reproduce.runner.cost import EpochCost, read_cost
+from pgode.reproduce.runner.cost import EpochCost, read_cost, timed_name
 from pgode.reproduce.tables.catalogue import Experiment
 from pgode.reproduce.tables.published import ROWS, published_tables
 
@@ -149,13 +149,27 @@ def _row(
         if finished
         else learning_rate(combination, selection, root),
         seeds=tuple(result.trial.seed for result in finished if not result.diverged),
-        seconds_per_epoch=mean(result.seconds_per_epoch for result in finished)
-        if finished
-        else None,
+        seconds_per_epoch=_seconds(combination, finished, experiment, selection, root),
         parameters=finished[0].parameters if finished else None,
         data_hash=finished[0].data_hash if finished else None,
         diverged=bool(finished) and all(result.diverged for result in finished),
     )
+
+
+def _seconds(
+    combination: Combination,
+    finished: Sequence[Result],
+    experiment: Experiment,
+    selection: Selection,
+    root: Path,
+) -> float | None:
+    """Of an epoch: as measured in one process where that is shown, else as the trainings took."""
+    if not experiment.timed:
+        return mean(result.seconds_per_epoch for result in finished) if finished else None
+    measured = read_cost(experiment, combination.dataset, selection.budget, root)
+    name = timed_name(combination.row.label, combination.axis_value)
+    cost = None if measured is None else measured.rows.get(name)
+    return cost.seconds if cost is not None and cost.parameters else None
 
 
 def _cell(
@@ -197,7 +211,7 @@ def collect_cost(experiment: Experiment, budget: str, root: Path) -> CostContent
     rows = []
     table = published_tables()[experiment.published]
     for dataset in experiment.datasets:
-        measured = read_cost(dataset, budget, root)
+        measured = read_cost(experiment, dataset, budget, root)
         costs: dict[str, EpochCost] = {} if measured is None else measured.rows
         ours_lstm = costs["LSTM"].seconds if "LSTM" in costs else None
         paper_lstm = table.value(dataset, "lstm", "", None, None, "seconds")

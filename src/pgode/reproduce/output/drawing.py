@@ -27,28 +27,29 @@ EXAMPLES = {"test": 2, "ood": 2}
 
 
 def curves(content: TableContent) -> list[str]:
-    """Error against the axis, one figure per data set; a panel for each split and variable."""
-    figures = []
-    for dataset in content.datasets:
-        rows = content.rows_of(dataset)
-        panels = list(dict.fromkeys((split, variable) for split, _, variable in content.columns))
-        count = len(panels) + content.timed
-        figure = Figure(figsize=(4 * count, 3.5), layout="constrained")
-        axes = figure.subplots(1, count, squeeze=False)[0]
-        for panel, (split, variable) in zip(axes, panels, strict=False):
-            _errors(panel, rows, content, split, variable)
-        axes[0].set_ylabel("mean squared error")
-        if axes[0].lines:
-            handles, labels = axes[0].get_legend_handles_labels()
-            figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=4)
-        if content.timed:
-            _line(axes[-1], rows, [row.seconds_per_epoch for row in rows], "")
-            axes[-1].set(
-                title="cost", ylabel="seconds per epoch", xlabel=content.axis, ylim=(0, None)
-            )
-        figure.suptitle(dataset)
-        figures.append(_svg(figure))
-    return figures
+    """Error against the axis, one figure per data set."""
+    return [_svg(curve_figure(content, dataset)) for dataset in content.datasets]
+
+
+def curve_figure(content: TableContent, dataset: str) -> Figure:
+    """A panel for each split and variable, and one for the cost where it is shown."""
+    rows = content.rows_of(dataset)
+    panels = list(dict.fromkeys((split, variable) for split, _, variable in content.columns))
+    count = len(panels) + content.timed
+    figure = Figure(figsize=(4 * count, 3.5), layout="constrained")
+    axes = figure.subplots(1, count, squeeze=False)[0]
+    for panel, (split, variable) in zip(axes, panels, strict=False):
+        _errors(panel, rows, content, split, variable)
+    axes[0].set_ylabel("mean squared error")
+    if axes[0].lines:
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=4)
+    if content.timed:
+        for line in _by_label(rows).values():
+            _line(axes[-1], line, [row.seconds_per_epoch for row in line], "")
+        axes[-1].set(title="cost", ylabel="seconds per epoch", xlabel=content.axis, ylim=(0, None))
+    figure.suptitle(dataset)
+    return figure
 
 
 def pictures(experiment: Experiment, selection: Selection, root: Path) -> list[str]:
@@ -86,13 +87,18 @@ def _errors(
     for number, (column_split, horizon, column_variable) in enumerate(content.columns):
         if (column_split, column_variable) != (split, variable):
             continue
-        for label in dict.fromkeys(row.label for row in rows):
-            line = [row for row in rows if row.label == label]
+        for label, line in _by_label(rows).items():
             values = [row.cells[number].ours for row in line]
             _line(panel, line, values, f"{label.replace('`', '')}, {horizon} frames")
     panel.set(title=f"{short_split_name(split)}, {variable}", xlabel=content.axis)
     if panel.lines:
         panel.set_yscale("log")
+
+
+def _by_label(rows: list[TableRow]) -> dict[str, list[TableRow]]:
+    """The rows of each line."""
+    labels = dict.fromkeys(row.label for row in rows)
+    return {label: [row for row in rows if row.label == label] for label in labels}
 
 
 def _line(panel: Axes, rows: list[TableRow], values: list[float | None], label: str) -> None:

@@ -201,14 +201,12 @@ def _full_trial(
     seed: int,
     horizon: int,
 ) -> Trial:
-    row, axis = combination.row, experiment.axis
+    row, axis, value = combination.row, experiment.axis, combination.axis_value
     settings, condition = row.settings, 0
-    # At the usual value a figure uses the trial of the tables.
-    if axis is not None and combination.axis_value not in (None, axis.usual):
-        if axis.setting is None:
-            condition = combination.axis_value or 0
-        else:
-            settings = (*settings, (axis.setting, combination.axis_value))
+    if axis is not None:
+        settings = (*settings, *axis.settings_at(value))
+        # At the usual value a figure uses the trial of the tables.
+        condition = value or 0 if axis.setting is None and value != axis.usual else 0
     trial = Trial(
         *(combination.dataset, budget, row.model, row.preset, settings),
         epochs=BUDGETS[budget].epochs,

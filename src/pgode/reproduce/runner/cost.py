@@ -1,9 +1,13 @@
-"""The cost of an epoch of every row, measured in one process (the paper's Table 15)."""
+"""The cost of an epoch of every row, measured in one process (the paper's Table 15).
+
+A figure that shows cost is measured in the same way, at every value of its axis: seconds of
+trainings that ran on different days, beside different work, cannot be compared.
+"""
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +48,7 @@ class CostMeasurement:
     """The version that measured it."""
     steps_per_epoch: int
     rows: dict[str, EpochCost]
-    """By the row's label."""
+    """By the name that `timed_name` gives."""
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> "CostMeasurement":
@@ -53,14 +57,36 @@ class CostMeasurement:
         return cls(**{**content, "rows": rows})
 
 
-def cost_file(dataset: str, budget: str, root: Path) -> Path:
+def timed_name(label: str, axis_value: int | None) -> str:
+    """The name of a row in a measurement; in a figure also of a value of its axis."""
+    return label if axis_value is None else f"{label}, {axis_value}"
+
+
+def timed_rows(experiment: Experiment) -> dict[str, Row]:
+    """What is timed, by name: every row, in a figure at every value of its axis."""
+    axis = experiment.axis
+    if axis is None:
+        return {timed_name(row.label, None): row for row in experiment.rows}
+    return {
+        timed_name(row.label, value): replace(
+            row, settings=(*row.settings, *axis.settings_at(value))
+        )
+        for row in experiment.rows
+        for value in axis.values
+    }
+
+
+def cost_file(experiment: Experiment, dataset: str, budget: str, root: Path) -> Path:
     """Path of the measurement on a data set."""
-    return root / "results" / f"cost-{dataset}-{budget}.json"
+    name = dataset if experiment.axis is None else f"{experiment.name}-{dataset}"
+    return root / "results" / f"cost-{name}-{budget}.json"
 
 
-def read_cost(dataset: str, budget: str, root: Path) -> CostMeasurement | None:
+def read_cost(
+    experiment: Experiment, dataset: str, budget: str, root: Path
+) -> CostMeasurement | None:
     """The measurement on a data set; None if it has not been made."""
-    path = cost_file(dataset, budget, root)
+    path = cost_file(experiment, dataset, budget, root)
     if not path.exists():
         return None
     fix = "Remove the file: it is then measured again."
@@ -84,7 +110,10 @@ def measure_cost(
     spec = DATASETS[dataset]
     data = spec.read(budget, root).split_of("train")
     normaliser = Normaliser.fit(data)
-    models = {row.label: _model(row, dataset, budget, normaliser) for row in experiment.rows}
+    models = {
+        name: _model(row, dataset, budget, normaliser)
+        for name, row in timed_rows(experiment).items()
+    }
     windows = Windows(data, normaliser, spec.condition, spec.horizon)
     first = np.arange(min(spec.batch, len(windows)))
     batch = windows.batch(first, np.zeros_like(first))
@@ -93,9 +122,9 @@ def measure_cost(
             models, batch, ROUNDS, lambda text: on_progress(f"timing {dataset}, {text}")
         )
     steps = math.ceil(spec.sizes[budget].train / spec.batch)
-    rows = {label: EpochCost(steps * cost.median, cost.parameters) for label, cost in costs.items()}
+    rows = {name: EpochCost(steps * cost.median, cost.parameters) for name, cost in costs.items()}
     measured = CostMeasurement(dataset, THREADS, __version__, steps, rows)
-    write_sealed(cost_file(dataset, budget, root), asdict(measured))
+    write_sealed(cost_file(experiment, dataset, budget, root), asdict(measured))
     return measured
 
 

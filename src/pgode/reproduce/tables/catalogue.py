@@ -33,6 +33,11 @@ class Axis:
     """The value used in the tables, whose trials are shared."""
     setting: str | None = None
 
+    def settings_at(self, value: int | None) -> tuple[tuple[str, Any], ...]:
+        """What a value adds to the settings of a row; nothing at the usual one."""
+        varied = self.setting is not None and value not in (None, self.usual)
+        return ((self.setting or "", value),) if varied else ()
+
 
 @dataclass(frozen=True)
 class Experiment:
@@ -52,7 +57,7 @@ class Experiment:
     variables: tuple[str, ...] = ()
     axis: Axis | None = None
     timed: bool = False
-    """Whether seconds per epoch are shown."""
+    """Whether the seconds of an epoch are measured, of all rows in one process, and shown."""
     published: str = ""
 
     def __post_init__(self) -> None:
