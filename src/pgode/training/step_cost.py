@@ -29,6 +29,7 @@ def measure_steps(
     batch: Batch,
     rounds: int,
     on_progress: Callable[[str], None] = lambda text: None,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, StepCost]:
     """Time `rounds` training steps of each model on one batch, after a warm-up step.
 
@@ -40,9 +41,9 @@ def measure_steps(
     for turn in range(rounds + 1):
         for name, model in models.items():
             on_progress(f"turn {turn} of {rounds}: {name}")
-            began = time.perf_counter()
+            began = clock()
             _step(model, optimisers[name], batch)
-            seconds[name] += [time.perf_counter() - began] if turn else []
+            seconds[name] += [clock() - began] if turn else []
     return {
         name: StepCost(sum(p.numel() for p in model.parameters()), tuple(seconds[name]))
         for name, model in models.items()

@@ -5,6 +5,7 @@ trainings that ran on different days, beside different work, cannot be compared.
 """
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -104,8 +105,9 @@ def measure_cost(
 ) -> CostMeasurement:
     """Time the training steps of every row on a data set, and store them.
 
-    Uses the median step of each row. Batch and horizon are those of the trials. In one thread: how
-    far two of them help depends on what else the machine does.
+    Uses the median step of each row. Batch and horizon are those of the trials. In one thread, and
+    in seconds of the processor: how far two threads help, and how long one waits for its turn,
+    depends on what else the machine does.
     """
     spec = DATASETS[dataset]
     data = spec.read(budget, root).split_of("train")
@@ -119,7 +121,9 @@ def measure_cost(
     batch = windows.batch(first, np.zeros_like(first))
     with _threads(THREADS):
         costs = measure_steps(
-            models, batch, ROUNDS, lambda text: on_progress(f"timing {dataset}, {text}")
+            *(models, batch, ROUNDS),
+            on_progress=lambda text: on_progress(f"timing {dataset}, {text}"),
+            clock=time.process_time,
         )
     steps = math.ceil(spec.sizes[budget].train / spec.batch)
     rows = {name: EpochCost(steps * cost.median, cost.parameters) for name, cost in costs.items()}
