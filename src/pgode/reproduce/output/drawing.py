@@ -1,6 +1,7 @@
 """Figures of the paper from our runs: curves over an axis, and trajectories beside the truth."""
 
 import io as text_io
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from pgode.reproduce.tables.catalogue import Experiment
 from pgode.runs.run import Run
 
 matplotlib.rcParams["svg.hashsalt"] = "pgode"  # the same figure is the same file
+STYLES = (":", "--", "-")
+"""Of lines, from the shortest horizon to the longest."""
 EXAMPLES = {"test": 2, "ood": 2}
 """Systems of each split that are drawn."""
 
@@ -45,8 +48,8 @@ def curve_figure(content: TableContent, dataset: str) -> Figure:
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=4)
     if content.timed:
-        for line in _by_label(rows).values():
-            _line(axes[-1], line, [row.seconds_per_epoch for row in line], "")
+        for number, line in enumerate(_by_label(rows).values()):
+            _line(axes[-1], line, [row.seconds_per_epoch for row in line], "", f"C{number}", "-")
         axes[-1].set(title="cost", ylabel="seconds per epoch", xlabel=content.axis, ylim=(0, None))
     figure.suptitle(dataset)
     return figure
@@ -84,12 +87,13 @@ def _longest(
 def _errors(
     panel: Axes, rows: list[TableRow], content: TableContent, split: str, variable: str
 ) -> None:
-    for number, (column_split, horizon, column_variable) in enumerate(content.columns):
-        if (column_split, column_variable) != (split, variable):
-            continue
-        for label, line in _by_label(rows).items():
-            values = [row.cells[number].ours for row in line]
-            _line(panel, line, values, f"{label.replace('`', '')}, {horizon} frames")
+    """A colour for each model, a kind of line for each horizon."""
+    here = [n for n, (s, _, v) in enumerate(content.columns) if (s, v) == (split, variable)]
+    for number, (label, line) in enumerate(_by_label(rows).items()):
+        for column, style in zip(here, cycle(STYLES), strict=False):
+            values = [row.cells[column].ours for row in line]
+            name = f"{label.replace('`', '')}, {content.columns[column][1]} frames"
+            _line(panel, line, values, name, f"C{number}", style)
     panel.set(title=f"{short_split_name(split)}, {variable}", xlabel=content.axis)
     if panel.lines:
         panel.set_yscale("log")
@@ -101,10 +105,19 @@ def _by_label(rows: list[TableRow]) -> dict[str, list[TableRow]]:
     return {label: [row for row in rows if row.label == label] for label in labels}
 
 
-def _line(panel: Axes, rows: list[TableRow], values: list[float | None], label: str) -> None:
+def _line(
+    panel: Axes,
+    rows: list[TableRow],
+    values: list[float | None],
+    label: str,
+    colour: str,
+    style: str,
+) -> None:
     points = [(row.axis_value, value) for row, value in zip(rows, values, strict=True) if value]
     if points:
-        panel.plot(*zip(*points, strict=True), marker="o", markersize=4, label=label)
+        x, y = zip(*points, strict=True)
+        panel.plot(x, y, marker="o", markersize=4, label=label, color=colour, ls=style)
+        panel.set_xticks([row.axis_value for row in rows if row.axis_value is not None])
 
 
 def _structures(data: Trajectories, runs: dict[str, Run], horizons: tuple[int, ...]) -> str:
