@@ -15,7 +15,7 @@ from torch import Tensor
 
 from pgode.batches.kernels import arrays, over_rows
 from pgode.batches.operators import softmax_kernels
-from pgode.batches.operators.rows import NO_GRADIENT, row_of_edge
+from pgode.batches.operators.rows import NO_GRADIENT, row_of_edge, save, saved
 
 
 @torch.library.custom_op("pgode::softmax_attend", mutates_args=())
@@ -150,15 +150,14 @@ def _(
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    senders, receivers, *tensors = inputs
-    ctx.save_for_backward(*senders, *receivers, *tensors, *output)
+    """Save both outputs beside the inputs."""
+    save(ctx, (*inputs, *output), output[0])
 
 
 def _gradients(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Any, ...]:
-    kept = list(ctx.saved_tensors)
-    *tensors, out, level = kept[8:]
+    senders, receivers, (*tensors, out, level) = saved(ctx)
     given = (*tensors, level, (grad * out).sum(1), grad)
-    return (*NO_GRADIENT, None, *softmax_attend_backward(kept[:4], kept[4:8], *given))
+    return (*NO_GRADIENT, None, *softmax_attend_backward(senders, receivers, *given))
 
 
 softmax_attend.register_autograd(_gradients, setup_context=_save)
