@@ -19,7 +19,8 @@ from pgode.cli.app import run_command
 from pgode.reproduce import runner
 from pgode.reproduce.output.collect import collect_cost, collect_errors, filled_rows
 from pgode.reproduce.output.drawing import curve_figure
-from pgode.reproduce.plan.results import all_results, read_result
+from pgode.reproduce.output.rendering import markdown
+from pgode.reproduce.plan.results import all_results, read_result, write_result
 from pgode.reproduce.plan.selection import Selection, select
 from pgode.reproduce.plan.trials import Trial, run_folder
 from pgode.reproduce.runner.cost import measure_cost
@@ -77,6 +78,23 @@ def test_tables_are_written_as_markdown_and_html(folder):
     page = (folder / "table1.html").read_text()
     assert page.count("<tr>") == 8  # a head and seven rows, five of them naive models
     assert "default-src 'none'" in page  # nothing is fetched
+
+
+def test_a_row_that_saw_other_data_than_most_is_marked(tmp_path, folder):
+    shutil.copytree(folder / "results", tmp_path / "results")
+    chosen = Selection("smoke", ("springs",), ("lstm", "gru", "node"))
+    table = select(EXPERIMENTS["table1"], chosen)
+    for model in ("gru", "node"):
+        for result in all_results(folder).values():
+            trial = replace(result.trial, model=model)
+            write_result(replace(result, trial=trial, data_hash="another"), tmp_path)
+    content = collect_errors(table, chosen, tmp_path)
+    marked = {row.label: row.other_data for row in content.rows if row.role == "model"}
+    assert marked == {"LSTM": True, "GRU": False, "NODE": False}
+    text = markdown(content)
+    assert "| LSTM † |" in text and "| GRU |" in text and "not comparable" in text
+    alone = select(EXPERIMENTS["table1"], replace(chosen, models=("lstm",)))
+    assert "†" not in markdown(collect_errors(alone, chosen, tmp_path))
 
 
 def test_a_filled_grid_is_not_run_again(folder, capsys):

@@ -1,6 +1,8 @@
 """The numbers of a table or figure so far: ours, their spread over seeds, and the paper's."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -55,22 +57,11 @@ def collect_errors(experiment: Experiment, selection: Selection, root: Path) -> 
 
     A figure has only its models.
     """
-    results = {
-        combination: full_results(combination, experiment, selection, root)
-        for combination in combinations(experiment)
-    }
-    rows = [
-        _row(combination, finished, experiment, selection, root)
-        for combination, finished in results.items()
-    ]
+    results = _results(experiment, selection, root)
+    rows = _rows(results, experiment, selection, root)
     if experiment.axis is None:
         for dataset in experiment.datasets:
-            evaluations = [
-                evaluation
-                for combination, finished in results.items()
-                if combination.dataset == dataset
-                for evaluation in _evaluations(_all(finished))
-            ]
+            evaluations = _evaluations(_on_usual_data(dataset, results))
             rows += naive_rows(dataset, evaluations, columns(experiment))
             rows += floor_rows(dataset, evaluations, columns(experiment))
     return _table(experiment, selection, rows)
@@ -95,19 +86,62 @@ def _table(experiment: Experiment, selection: Selection, rows: Sequence[TableRow
 
 def collect_totals(experiment: Experiment, selection: Selection, root: Path) -> TableContent:
     """The rows of a table of window totals, with the baselines below."""
-    results = {
+    results = _results(experiment, selection, root)
+    rows = _rows(results, experiment, selection, root)
+    for dataset in experiment.datasets:
+        rows += baseline_rows(dataset, _on_usual_data(dataset, results), columns(experiment))
+    return _table(experiment, selection, rows)
+
+
+Results = dict[Combination, dict[int, list[Result]]]
+"""The finished trials of every row, by trained horizon."""
+
+
+def _results(experiment: Experiment, selection: Selection, root: Path) -> Results:
+    return {
         combination: full_results(combination, experiment, selection, root)
         for combination in combinations(experiment)
     }
-    rows = [
-        _row(combination, finished, experiment, selection, root)
+
+
+def _rows(
+    results: Results, experiment: Experiment, selection: Selection, root: Path
+) -> list[TableRow]:
+    """The trained rows; those that saw other data than most of their data set say so."""
+    usual = {name: _usual_hash(_of_data(name, results)) for name in experiment.datasets}
+
+    def other_data(combination: Combination) -> bool:
+        hashes = {result.data_hash for result in _all(results[combination])}
+        return bool(hashes - {usual[combination.dataset]})
+
+    return [
+        replace(
+            _row(combination, finished, experiment, selection, root),
+            other_data=other_data(combination),
+        )
         for combination, finished in results.items()
     ]
-    finished = [result for group in results.values() for result in _all(group)]
-    for dataset in experiment.datasets:
-        of_data = [result for result in finished if result.trial.dataset == dataset]
-        rows += baseline_rows(dataset, of_data, columns(experiment))
-    return _table(experiment, selection, rows)
+
+
+def _on_usual_data(dataset: str, results: Results) -> list[Result]:
+    """The results of a data set that were made with the data of most."""
+    every = _of_data(dataset, results)
+    return [result for result in every if result.data_hash == _usual_hash(every)]
+
+
+def _of_data(dataset: str, results: Results) -> list[Result]:
+    return [
+        result
+        for combination, finished in results.items()
+        if combination.dataset == dataset
+        for result in _all(finished)
+    ]
+
+
+def _usual_hash(results: Sequence[Result]) -> str | None:
+    """The data of most results; a protein that is simulated on another machine differs."""
+    hashes = Counter(result.data_hash for result in results).most_common(1)
+    return hashes[0][0] if hashes else None
 
 
 def columns(experiment: Experiment) -> list[Column]:

@@ -42,6 +42,8 @@ class TableRow:
     seconds_per_epoch: float | None = None
     parameters: int | None = None
     data_hash: str | None = None
+    other_data: bool = False
+    """Whether a training of it saw other data than most trainings of the table."""
     diverged: bool = False
     """Trained, but without a finite error at any learning rate."""
 

@@ -36,6 +36,11 @@ FLOOR_LEGEND = (
     "the systems with replicas only, so not comparable with the rows above; in brackets its 90 % "
     "range over resampled systems."
 )
+OTHER_DATA = "†"
+OTHER_DATA_LEGEND = (
+    f" {OTHER_DATA}: trained on another version of the data than most rows, so not comparable with "
+    "them; remove its results and train again."
+)
 
 
 class TextTable(NamedTuple):
@@ -120,7 +125,8 @@ def _error_table(content: TableContent, dataset: str) -> TextTable:
         if row.diverged:
             numbers = [number.replace("-", "diverged", 1) for number in numbers]
         seconds = f"{row.seconds_per_epoch:.1f}" if row.seconds_per_epoch else "-"
-        lines.append(line(row, row.label, numbers, seconds))
+        label = f"{row.label} {OTHER_DATA}" if row.other_data else row.label
+        lines.append(line(row, label, numbers, seconds))
     for row in rows:
         shares = [cell.share for cell in row.cells]
         if any(share is not None for share in shares):
@@ -172,12 +178,16 @@ def _note(content: Content) -> str:
     if content.kind == "totals":
         scored = {column[2] for column in content.columns}
         note = totals.LEGEND + (totals.QUANTILES if "wis" in scored else "")
-        return f"{note} Budget `{content.budget}`, {trained}."
+        return f"{note}{_other_data(content)} Budget `{content.budget}`, {trained}."
     names = {row.model for row in content.rows}
     legend = LEGEND.format(digits=content.digits)
     legend += LAW_LEGEND if LAW in names else ""
     legend += FLOOR_LEGEND if FLOOR in names else ""
-    return f"{legend} Budget `{content.budget}`, {trained}."
+    return f"{legend}{_other_data(content)} Budget `{content.budget}`, {trained}."
+
+
+def _other_data(content: TableContent) -> str:
+    return OTHER_DATA_LEGEND if any(row.other_data for row in content.rows) else ""
 
 
 def _lowest(values: Iterable[float | None]) -> float | None:
