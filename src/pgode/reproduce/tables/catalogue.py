@@ -124,7 +124,7 @@ LAW_ABLATION = (
     PGODE,
 )
 """The same parts of force laws: weights of objects, strength of the system, prototypes, and one
-strength for a system instead of one for each object."""
+strength for the whole system: w/o D has one for each object."""
 FURTHER_ABLATION = (
     _variant("PGODE w. Single", "dynamics.kind", "single"),
     _variant("PGODE w. MLP", "dynamics.kind", "mlp"),
