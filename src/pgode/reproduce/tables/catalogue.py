@@ -84,6 +84,11 @@ def _law_variant(printed: str, setting: str, value: Any) -> Row:
     return Row(f"{printed}, `default` preset", "pgode", "default", settings)
 
 
+def _default_variant(label: str, *settings: tuple[str, Any]) -> Row:
+    """A variant of `default` where it has no laws, but messages."""
+    return Row(f"{label}, `default` preset", "pgode", "default", settings)
+
+
 def _message_variant(printed: str, setting: str, value: Any) -> Row:
     settings = ((f"model.{setting}", value),)
     return Row(f"{printed}, `messages` preset", "pgode", "messages", settings)
@@ -125,6 +130,18 @@ LAW_ABLATION = (
 )
 """The same parts of force laws: weights of objects, strength of the system, prototypes, and one
 strength for the whole system: w/o D has one for each object."""
+PAST = (("model.state.history_readout", False), ("model.state.mean_structure", False))
+PROTEIN_ABLATION = (
+    *ABLATION,
+    _default_variant("PGODE w/o O", ("model.gate.contexts", "system")),
+    _default_variant("PGODE w/o ε", ("model.gate.contexts", "object")),
+    _default_variant("PGODE w/o F", ("model.dynamics.prototypes", 1)),
+    _default_variant("PGODE w/o D", ("model.objective.context_info_weight", 0.0)),
+    _default_variant("PGODE w/o mean structure", PAST[1]),
+    _default_variant("PGODE w/o mean structure and own past", *PAST),
+    PGODE,
+)
+"""Proteins have no force laws: `default` has networks, and reads an atom's past beside them."""
 FURTHER_ABLATION = (
     _variant("PGODE w. Single", "dynamics.kind", "single"),
     _variant("PGODE w. MLP", "dynamics.kind", "mlp"),
@@ -196,7 +213,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             horizons=(24,),
         ),
         Experiment(
-            *("table3-5awl", "errors", "Ablation on 5AWL", ("5awl",), ABLATION),
+            *("table3-5awl", "errors", "Ablation on 5AWL", ("5awl",), PROTEIN_ABLATION),
             horizons=(24,),
             published="table3",
         ),
@@ -233,7 +250,7 @@ EXPERIMENTS: dict[str, Experiment] = {
             published="table10",
         ),
         Experiment(
-            *("table11", "errors", "Ablation on 2N5C", ("2n5c",), ABLATION),
+            *("table11", "errors", "Ablation on 2N5C", ("2n5c",), PROTEIN_ABLATION),
             horizons=(24,),
         ),
         Experiment(
@@ -272,7 +289,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             *("figure4-condition-5awl", "curves", "Error against the condition length, 5AWL"),
-            *(("5awl",), (HOPE, PGODE_ANCHORED)),
+            *(("5awl",), (HOPE, PGODE_ANCHORED, PGODE)),
             variables=("q",),
             axis=CONDITIONS,
         ),
@@ -284,14 +301,14 @@ EXPERIMENTS: dict[str, Experiment] = {
         ),
         Experiment(
             *("figure4-prototypes-5awl", "curves", "Error and time against prototypes, 5AWL"),
-            *(("5awl",), (PGODE_ANCHORED,)),
+            *(("5awl",), (PGODE_ANCHORED, PGODE)),
             variables=("q",),
             axis=PROTOTYPES,
             timed=True,
         ),
         Experiment(
             *("figure4-prototypes-2n5c", "curves", "Error and time against prototypes, 2N5C"),
-            *(("2n5c",), (PGODE_ANCHORED,)),
+            *(("2n5c",), (PGODE_ANCHORED, PGODE)),
             variables=("q",),
             axis=PROTOTYPES,
             timed=True,
