@@ -102,4 +102,5 @@ def test_a_noise_floor_adds_its_error_and_the_share_of_the_achievable_improvemen
 def test_shares_far_below_zero_and_without_a_range_are_short():
     assert percent_range(-1.5, -2.0, -1.1) == "< -100 %"
     assert percent_range(-0.02, -0.05, 0.01) == "-2 (-5 to 1) %"
+    assert percent_range(-0.001, -0.004, 0.001) == "0 (0 to 0) %"
     assert percent_range(0.614, None, None) == "61 %" and percent_range(None, None, None) == "-"

@@ -122,8 +122,8 @@ def percent_range(share: float | None, low: float | None, high: float | None) ->
         return "-"
     if share < -1:
         return "< -100 %"
-    limits = "" if low is None or high is None else f" ({100 * low:.0f} to {100 * high:.0f})"
-    return f"{100 * share:.0f}{limits} %"
+    limits = "" if low is None or high is None else f" ({100 * low:z.0f} to {100 * high:z.0f})"
+    return f"{100 * share:z.0f}{limits} %"
 
 
 def _empty_table(evaluation: Evaluation, comparison: Comparison, metric: str, units: bool) -> Table:
