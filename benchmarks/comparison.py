@@ -44,8 +44,8 @@ pgode reproduce table1 --show -o benchmarks/results/reproduce
 A dash marks a training that has not been run yet; "diverged" one whose loss was not finite at any
 learning rate.
 
-On proteins a dash in a row of PGODE means that the presets of today have not been trained there
-yet; what version 0.2 reached is said below. The other models have not changed since.
+Of the proteins only 5AWL is shown: on 2N5C, and on proteins that are not superposed, the presets of
+today have not been trained yet; what version 0.2 reached there is said below.
 """
 
 

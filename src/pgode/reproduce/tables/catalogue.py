@@ -131,8 +131,20 @@ LAW_ABLATION = (
 """The same parts of force laws: weights of objects, strength of the system, prototypes, and one
 strength for the whole system: w/o D has one for each object."""
 PAST = (("model.state.history_readout", False), ("model.state.mean_structure", False))
+ENCODER = {
+    "layer_norm": True,
+    "degree_normalise": True,
+    "rates": True,
+    "relation": True,
+    "reference_objects": 10,
+}
 PROTEIN_ABLATION = (
     *ABLATION,
+    Row(
+        f"PGODE with the encoder of `default`, {ANCHORED}",
+        *("pgode", "paper-anchored"),
+        tuple((f"model.encoder.{name}", value) for name, value in ENCODER.items()),
+    ),
     _default_variant("PGODE w/o O", ("model.gate.contexts", "system")),
     _default_variant("PGODE w/o ε", ("model.gate.contexts", "object")),
     _default_variant("PGODE w/o F", ("model.dynamics.prototypes", 1)),
@@ -141,7 +153,8 @@ PROTEIN_ABLATION = (
     _default_variant("PGODE w/o mean structure and own past", *PAST),
     PGODE,
 )
-"""Proteins have no force laws: `default` has networks, and reads an atom's past beside them."""
+"""Proteins have no force laws: `default` has networks, and reads an atom's past beside them. With
+the encoder of the paper, networks that start from the last observation do not leave it."""
 FURTHER_ABLATION = (
     _variant("PGODE w. Single", "dynamics.kind", "single"),
     _variant("PGODE w. MLP", "dynamics.kind", "mlp"),
