@@ -46,7 +46,9 @@ def curve_figure(content: TableContent, dataset: str) -> Figure:
     axes[0].set_ylabel("mean squared error")
     if axes[0].lines:
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=4)
+        figure.legend(
+            handles, labels, fontsize=8, handlelength=3.5, loc="outside lower center", ncols=4
+        )
     if content.timed:
         for number, line in enumerate(_by_label(rows).values()):
             _line(axes[-1], line, [row.seconds_per_epoch for row in line], "", f"C{number}", "-")
