@@ -46,8 +46,13 @@ def curve_figure(content: TableContent, dataset: str) -> Figure:
     axes[0].set_ylabel("mean squared error")
     if axes[0].lines:
         handles, labels = axes[0].get_legend_handles_labels()
+        columns = min(4, len(axes))  # As wide as the panels, or it would be cut.
         figure.legend(
-            handles, labels, fontsize=8, handlelength=3.5, loc="outside lower center", ncols=4
+            *(handles, labels),
+            fontsize=8,
+            handlelength=3.5,
+            loc="outside lower center",
+            ncols=columns,
         )
     if content.timed:
         for number, line in enumerate(_by_label(rows).values()):
