@@ -139,7 +139,7 @@ def _of_data(dataset: str, results: Results) -> list[Result]:
 
 
 def _usual_hash(results: Sequence[Result]) -> str | None:
-    """The data of most results; a protein that is simulated on another machine differs."""
+    """The data of most results; a protein simulated on another machine may differ."""
     hashes = Counter(result.data_hash for result in results).most_common(1)
     return hashes[0][0] if hashes else None
 
