@@ -17,7 +17,7 @@ from pgode.reproduce.output.content import Content, TableContent
 from pgode.reproduce.output.drawing import curves
 from pgode.reproduce.output.rendering import markdown
 from pgode.reproduce.plan.results import all_results
-from pgode.reproduce.plan.selection import Selection
+from pgode.reproduce.plan.selection import Selection, combinations, full_trials, tuning_trials
 from pgode.reproduce.tables.catalogue import EXPERIMENTS, Experiment
 from pgode.runtime.files import write_text
 
@@ -84,12 +84,26 @@ def write() -> int:
     return 0
 
 
+def _shown() -> set[str]:
+    """The names of all trials that today's tables are made of, finished or not."""
+    selection = Selection(BUDGET, seeds=SEEDS)
+    names: set[str] = set()
+    for experiment in EXPERIMENTS.values():
+        for each in combinations(experiment):
+            full = full_trials(each, experiment, selection, KEPT) or {}
+            groups = (tuning_trials(each, selection), *full.values())
+            names |= {trial.key for group in groups for trial in group}
+    return names
+
+
 def _time_taken() -> str:
-    """What the kept trainings took in all."""
+    """What the trainings of the tables took in all; results of earlier presets are left out."""
+    shown = _shown()
     hours: dict[str, float] = {}
-    for result in all_results(KEPT).values():
-        name = result.trial.dataset
-        hours[name] = hours.get(name, 0.0) + result.seconds_per_epoch * result.epochs / 3600
+    for key, result in all_results(KEPT).items():
+        if key in shown:
+            name = result.trial.dataset
+            hours[name] = hours.get(name, 0.0) + result.seconds_per_epoch * result.epochs / 3600
     by_data = ", ".join(f"{name} {hours[name]:.1f}" for name in sorted(hours))
     return (
         f"The trainings of this page, those that choose a learning rate included, took "

@@ -173,6 +173,15 @@ def test_the_learning_rate_is_that_of_the_lowest_validation_error(tmp_path):
     assert [trial.rate for trial in found[36]] == [RATES[2]]
 
 
+def test_a_short_run_that_diverged_is_not_taken_for_force_laws(tmp_path):
+    combination = first(TABLE1, "LSTM")
+    tune(combination, tmp_path, (0.1, 0.2, None))
+    highest = read_result(tuning_trials(combination, SMOKE)[-1], tmp_path)
+    assert highest is not None
+    write_result(replace(highest, parameters=0), tmp_path)  # as a diverged run is stored
+    assert learning_rate(combination, SMOKE, tmp_path) == RATES[0]
+
+
 def test_a_variant_has_a_learning_rate_of_its_own():
     table3 = EXPERIMENTS["table3"]
     variant = first(table3, "PGODE w/o O, `paper-anchored` preset")

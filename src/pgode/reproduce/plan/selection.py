@@ -135,14 +135,15 @@ def tuning_of(trial: Trial) -> Trial:
 def learning_rate(combination: Combination, selection: Selection, root: Path) -> float | None:
     """The rate with the lowest validation error; None while a short run is missing.
 
-    Where nothing is learned by gradients, as for force laws, one rate is as good as another.
+    Where nothing is learned by gradients, as for force laws, one rate is as good as another. A run
+    that diverged has no parameters either, but says only that its own rate is too high.
     """
     errors = []
     for trial in tuning_trials(combination, selection):
         result = read_result(trial, root)
         if result is None:
             return None
-        if not result.parameters:
+        if not result.parameters and not result.diverged:
             return trial.rate
         if result.validation:
             errors.append((result.validation, trial.rate))
