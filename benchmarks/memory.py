@@ -14,7 +14,7 @@ import torch
 
 from benchmarks import Figure, Measurements, measured_alone
 from benchmarks.training_step import BATCH, EPOCH, HORIZON, Training, fresh_model, training_systems
-from pgode.runtime.allocation import keep_freed_memory
+from pgode.runtime.allocation import freed_memory_kept
 
 
 def peak_bytes() -> int:
@@ -31,11 +31,11 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
+@freed_memory_kept()
 def measure(recompute: bool, systems: int, horizon: int, threads: int, steps: int) -> Measurements:
     """Train for a few steps in this process: freed memory must be reused by the second."""
     torch.set_num_threads(threads)
     imported = peak_bytes()
-    keep_freed_memory()
     data = training_systems("springs", max(EPOCH, systems), horizon)
     model = fresh_model(data, {"solver": {"recompute": recompute}})
     training = Training(model, data)

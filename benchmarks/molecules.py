@@ -16,7 +16,7 @@ from benchmarks.memory import peak_bytes
 from benchmarks.training_step import CONDITION, Training, fresh_model
 from pgode.data.neighbours import distance_edges
 from pgode.data.trajectories import Trajectories
-from pgode.runtime.allocation import keep_freed_memory
+from pgode.runtime.allocation import freed_memory_kept
 
 DENSITY, CUTOFF, UPDATE = 100.0, 0.4, 12
 """Atoms per nm^3 of a protein, and how `pgode simulate protein` joins them."""
@@ -50,10 +50,10 @@ def molecules(systems: int, atoms: int, horizon: int) -> Trajectories:
     )
 
 
+@freed_memory_kept()
 def measure(atoms: int, systems: int, horizon: int, threads: int, recompute: bool) -> Measurements:
     """A warm-up step, then one training step, in this process."""
     torch.set_num_threads(threads)
-    keep_freed_memory()
     data = molecules(systems, atoms, horizon)
     training = Training(fresh_model(data, {"solver": {"recompute": recompute}}), data)
     training.step(systems, min(horizon, 2))

@@ -20,7 +20,7 @@ from benchmarks.training_step import CONDITION, Training, fresh_model
 from pgode.data.neighbours import pairs_within
 from pgode.data.trajectories import Edges, Trajectories
 from pgode.runs.forecasts import forecast_future
-from pgode.runtime.allocation import keep_freed_memory
+from pgode.runtime.allocation import freed_memory_kept
 
 NEIGHBOURS, FITTED = 10, 1000
 """Mean number of neighbours, and the least number of objects in the fit of the exponent: below it,
@@ -71,6 +71,7 @@ def drifting(objects: int, frames: int) -> Trajectories:
     return Trajectories.build(states[None], times, edges=edges, features=("qx", "qy", "vx", "vy"))
 
 
+@freed_memory_kept()
 def measure(
     objects: int, horizon: int, width: int, parts: list[str], repeats: int, threads: int
 ) -> Measurements:
@@ -80,7 +81,6 @@ def measure(
     that, a step of 100,000 objects would keep 48 stages of half a gigabyte or more.
     """
     torch.set_num_threads(threads)
-    keep_freed_memory()
     config = {"width": width, "solver": {"recompute": True}}
     small = drifting(100, CONDITION + horizon)
     data = drifting(objects, CONDITION + horizon)

@@ -32,7 +32,7 @@ from benchmarks.training_step import (
     training_systems,
 )
 from pgode.batches.windows import Windows
-from pgode.runtime.allocation import keep_freed_memory
+from pgode.runtime.allocation import freed_memory_kept
 
 SHORT, LONGER = 2, 6
 """Horizons from which the plain version's full step is extrapolated."""
@@ -50,6 +50,8 @@ class Contender:
 
     training: Training
     replay: Replay
+    memory = ExitStack()
+    """Open until the process ends, as in a training."""
 
     @classmethod
     def prepare(cls, plain: bool, kind: str, systems: int, horizon: int, threads: int) -> None:
@@ -58,7 +60,7 @@ class Contender:
         data = training_systems(kind, systems, horizon)
         model = fresh_model(data)
         if not plain:
-            keep_freed_memory()
+            cls.memory.enter_context(freed_memory_kept())
         cls.training = Training(Straightforward.like(model) if plain else model, data)
         cls.training.step(min(systems, 4), 1)
 

@@ -45,6 +45,16 @@ def test_rooms_import_only_what_the_architecture_allows() -> None:
     assert " 0 broken" in checked.stdout
 
 
+def test_every_benchmark_can_be_imported() -> None:
+    """No type checker reads them, and what they import may be renamed."""
+    names = sorted(path.stem for path in (ROOT / "benchmarks").glob("*.py"))
+    imports = "\n".join(f"import benchmarks.{name}" for name in names)
+    done = subprocess.run(
+        [sys.executable, "-c", imports], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_package_has_the_version_of_its_description() -> None:
     assert pgode.__version__ == described()["version"]
 
