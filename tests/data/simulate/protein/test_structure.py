@@ -109,6 +109,20 @@ def test_atoms_on_top_of_each_other_are_an_error_in_words():
         Sampler(solvate(source, settings), settings).equilibrated()
 
 
+def test_atoms_added_where_another_is_in_the_way_are_at_the_same_places_again():
+    """PDBFixer moves them apart by dynamics, with random forces."""
+    whole = repaired(from_sequence("GAAADA"), open_ring=False)
+    text = io.StringIO()
+    app.PDBFile.writeFile(whole.topology, whole.positions, text, keepIds=True)
+    lines = text.getvalue().splitlines(keepends=True)
+    missing = next(line for line in lines if line[12:26] == " OD2 ASP A   5")
+    first = next(line for line in lines if line[12:26] == " N   GLY A   1")
+    lines[lines.index(first)] = first[:30] + missing[30:54] + first[54:]
+    source = Source("crowded", "".join(line for line in lines if line != missing))
+    one, again = (repaired(source, open_ring=False) for _ in range(2))
+    assert one.positions == again.positions
+
+
 def test_a_ring_stays_closed_unless_it_is_to_be_opened():
     source = Source("lasso", LINK + peptide_pdb("GAAADA"))
     closed = solvate(source, bare(source))

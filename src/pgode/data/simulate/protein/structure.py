@@ -109,7 +109,7 @@ def repaired(source: Source, *, open_ring: bool) -> Repaired:
         fixer.removeHeterogens(keepWater=False)
         fixer.findMissingAtoms()
         repairs = (*changes, *_additions(fixer))
-        fixer.addMissingAtoms(seed=0)
+        fixer.addMissingAtoms(seed=1)  # To OpenMM 0 is no seed: it would draw one.
         fixer.addMissingHydrogens(PH)
     except (ValueError, KeyError, IndexError, AttributeError) as error:
         raise InputError(
