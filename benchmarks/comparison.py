@@ -64,11 +64,11 @@ def keep(folder: Path) -> int:
 def write() -> int:
     """Render every experiment that has at least one number of ours."""
     claims = (READINGS / "claims.md").read_text(encoding="utf-8")
-    shown: list[str] = []
+    sections: list[str] = []
     missing: list[str] = []
     for experiment in EXPERIMENTS.values():
         if experiment.kind == "pictures":
-            shown += _pictures(experiment)
+            sections += _pictures(experiment)
             continue
         content = collect(experiment, Selection(BUDGET, seeds=SEEDS), KEPT)
         filled = [name for name in experiment.datasets if _filled(content, name)]
@@ -78,13 +78,13 @@ def write() -> int:
         if not filled:
             continue
         content = _only(content, filled)
-        shown.append(_with_reading(markdown(content), experiment.name))
+        sections.append(_with_reading(markdown(content), experiment.name))
         for number, figure in enumerate(_figures(content)):
             name = f"{experiment.name}-{filled[number]}.svg"
             PICTURES.mkdir(exist_ok=True)
             write_text(PICTURES / name, figure)
-            shown.append(f"![{experiment.title}, {filled[number]}](pictures/{name})\n")
-    parts = [INTRODUCTION, *_not_shown(missing), f"{_time_taken()}\n", claims, *shown]
+            sections.append(f"![{experiment.title}, {filled[number]}](pictures/{name})\n")
+    parts = [INTRODUCTION, *_not_shown(missing), f"{_time_taken()}\n", claims, *sections]
     write_text(PAGE, "\n".join(parts))
     return 0
 
@@ -96,7 +96,7 @@ def _not_shown(missing: list[str]) -> list[str]:
     return [f"Not shown, since fewer than half of the rows are trained: {', '.join(missing)}.\n"]
 
 
-def _shown() -> set[str]:
+def _trial_names() -> set[str]:
     """The names of all trials that today's tables are made of, finished or not."""
     selection = Selection(BUDGET, seeds=SEEDS)
     names: set[str] = set()
@@ -110,10 +110,10 @@ def _shown() -> set[str]:
 
 def _time_taken() -> str:
     """What the trainings of the tables took in all; results of earlier presets are left out."""
-    shown = _shown()
+    used = _trial_names()
     hours: dict[str, float] = {}
     for key, result in all_results(KEPT).items():
-        if key in shown:
+        if key in used:
             name = result.trial.dataset
             hours[name] = hours.get(name, 0.0) + result.seconds_per_epoch * result.epochs / 3600
     by_data = ", ".join(f"{name} {hours[name]:.1f}" for name in sorted(hours))
